@@ -1,0 +1,93 @@
+package mesh
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+)
+
+// Caller is a peer that is spoken to in JSON, by a program that signs what it asks. It is safe for concurrent use.
+type Caller struct {
+	peer *Peer
+	keys *principal.Keyring
+	self principal.Encoded
+	now  func() time.Time
+}
+
+// Caller makes the typed face of a service for the program named.
+func (c *Client) Caller(service string, keys *principal.Keyring, program string) *Caller {
+	self := principal.Encode(principal.Principal{Kind: principal.Service, ClientID: program})
+	return &Caller{peer: c.Peer(service), keys: keys, self: self, now: c.opts.Now}
+}
+
+// Question is one call.
+type Question struct {
+	Method         string
+	Target         string // path and query, escaped, as it goes on the request line
+	Body           any    // sent as JSON; nil sends none
+	Self           bool   // ask as the program; else as the principal of the context
+	IdempotencyKey string // lets a POST be repeated
+	Repeat         Repeat
+}
+
+// Ask sends the question and reads the JSON answer into a T. A problem document becomes the *fault.Error that it tells
+// of; no answer, or one that cannot be read, is a fault too. With struct{} as T the answer's body is not read.
+func Ask[T any](ctx context.Context, c *Caller, q Question) (T, error) {
+	var out T
+	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(resp)
+	if err := c.write(ctx, req, q); err != nil {
+		return out, err
+	}
+	if err := c.peer.Do(ctx, req, resp, q.Repeat); err != nil {
+		return out, err
+	}
+	if resp.StatusCode() >= fasthttp.StatusMultipleChoices {
+		return out, faultOf(resp, c.peer.service)
+	}
+	if _, nothing := any(out).(struct{}); nothing || resp.StatusCode() == fasthttp.StatusNoContent {
+		return out, nil
+	}
+	if err := json.Unmarshal(resp.Body(), &out); err != nil {
+		return out, fmt.Errorf("read the answer of %s: %w", c.peer.service, errUnreadable) // the decoder's text quotes it
+	}
+	return out, nil
+}
+
+var errUnreadable = errors.New("not the JSON that was expected")
+
+func (c *Caller) write(ctx context.Context, req *fasthttp.Request, q Question) error {
+	who := c.self
+	if !q.Self {
+		p, ok := principal.From(ctx)
+		if !ok {
+			return fault.New(fault.Unauthenticated, "unauthenticated", "A valid credential is required.")
+		}
+		who = principal.Encode(p)
+	}
+	req.Header.SetMethod(q.Method)
+	req.SetRequestURI(q.Target)
+	req.Header.Set(principal.AssertionHeader, c.keys.Sign(who, q.Method, q.Target, c.now()))
+	req.Header.Set(fasthttp.HeaderAccept, "application/json, application/problem+json")
+	if q.IdempotencyKey != "" {
+		req.Header.Set(IdempotencyKeyHeader, q.IdempotencyKey)
+	}
+	if q.Body == nil {
+		return nil
+	}
+	raw, err := json.Marshal(q.Body)
+	if err != nil {
+		return fmt.Errorf("write the question to %s: %w", c.peer.service, err)
+	}
+	req.Header.SetContentType("application/json")
+	req.SetBodyRaw(raw)
+	return nil
+}

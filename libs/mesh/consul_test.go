@@ -1,0 +1,141 @@
+package mesh
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestParsePeers(t *testing.T) {
+	got, err := ParsePeers(" identity=a:1 ; tenant=c:3,b:2,c:3;")
+	want := Static{"identity": {"a:1"}, "tenant": {"b:2", "c:3"}}
+	if diff := cmp.Diff(want, got); diff != "" || err != nil {
+		t.Error(diff, err)
+	}
+	for _, bad := range []string{"identity", "identity=", "=a:1", "identity=a", "identity=a:1;identity=b:1"} {
+		if _, err := ParsePeers(bad); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+func TestNextIndex(t *testing.T) {
+	for _, test := range [][3]uint64{{0, 5, 5}, {5, 5, 5}, {5, 9, 9}, {9, 5, 0}, {9, 0, 0}} {
+		if got := nextIndex(test[0], test[1]); got != test[2] {
+			t.Errorf("nextIndex(%d, %d) = %d", test[0], test[1], got)
+		}
+	}
+}
+
+// script is what a Consul that we play answers, one step a query.
+type step struct {
+	index string
+	ports []int
+	fail  bool
+}
+
+func TestConsulFollowsChangesAndKeepsWhatItKnew(t *testing.T) {
+	steps := []step{
+		{index: "10", ports: []int{2, 1}},
+		{index: "11", ports: []int{2}},
+		{fail: true},                  // Consul is away: the list stays
+		{index: "3", ports: []int{7}}, // restored from a backup: the index went backwards
+		{index: "4", ports: nil},
+	}
+	asked := make(chan string, len(steps)+1)
+	n := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked <- r.URL.Query().Get("index")
+		if n == len(steps) {
+			<-r.Context().Done() // nothing changes any more
+			return
+		}
+		s := steps[n]
+		n++
+		if s.fail {
+			w.WriteHeader(http.StatusInternalServerError)
+			return
+		}
+		entries := []map[string]any{}
+		for _, port := range s.ports {
+			entries = append(entries, map[string]any{
+				"Node":    map[string]any{"Address": "10.0.0.1"},
+				"Service": map[string]any{"Address": "", "Port": port},
+			})
+		}
+		w.Header().Set("X-Consul-Index", s.index)
+		_ = json.NewEncoder(w).Encode(entries)
+	}))
+	defer server.Close()
+	consul, err := NewConsul(server.URL, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	updates := make(chan []string, len(steps))
+	consul.Watch("patient", func(list []string) { updates <- slices.Clone(list) })
+	for _, want := range []string{"[10.0.0.1:1 10.0.0.1:2]", "[10.0.0.1:2]", "[10.0.0.1:7]", "[]"} {
+		if got := fmt.Sprint(<-updates); got != want {
+			t.Errorf("update %s, want %s", got, want)
+		}
+	}
+	consul.Close()
+	for _, want := range []string{"", "10", "11", "", "3"} {
+		if got := <-asked; got != want {
+			t.Errorf("asked from index %q, want %q", got, want)
+		}
+	}
+}
+
+func TestRegisterAndLeave(t *testing.T) {
+	type call struct{ method, path string }
+	calls := make(chan call, 10)
+	var entry struct {
+		Name, Address string
+		Port          int
+		Check         struct{ HTTP, DeregisterCriticalServiceAfter string }
+	}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch r.URL.Path {
+		case "/v1/agent/service/patient-10.0.0.1:8083":
+			w.WriteHeader(http.StatusNotFound)
+			return
+		case "/v1/agent/service/register":
+			_ = json.NewDecoder(r.Body).Decode(&entry)
+		}
+		calls <- call{r.Method, r.URL.Path}
+	}))
+	defer server.Close()
+	consul, err := NewConsul(server.URL, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer consul.Close()
+	leave, err := consul.Register(Registration{Service: "patient", Address: "10.0.0.1:8083"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := <-calls; got.path != "/v1/agent/service/register" {
+		t.Errorf("called %v", got)
+	}
+	if entry.Name != "patient" || entry.Port != 8083 || entry.Check.HTTP != "http://10.0.0.1:8083/readyz" || entry.Check.DeregisterCriticalServiceAfter == "" {
+		t.Errorf("registered %+v", entry)
+	}
+	if err := leave(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if got := <-calls; got.path != "/v1/agent/service/deregister/patient-10.0.0.1:8083" {
+		t.Errorf("called %v", got)
+	}
+	for _, bad := range []string{"", ":8083", "host", "host:name"} {
+		if _, err := consul.Register(Registration{Service: "patient", Address: bad}); err == nil {
+			t.Errorf("%q was taken", bad)
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package mesh
+
+import (
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+)
+
+// Directory knows where the live instances of a service are.
+type Directory interface {
+	// Watch calls update with the addresses (host:port) of the service's live instances, now or as soon as they are
+	// known, and again whenever they change, until the directory is closed. Calls of one update do not overlap.
+	Watch(service string, update func(addresses []string))
+}
+
+// Static is a directory that never changes: addresses by service.
+type Static map[string][]string
+
+// Watch calls update once, before it returns.
+func (s Static) Watch(service string, update func([]string)) { update(s[service]) }
+
+// ParsePeers reads "identity=host:port;tenant=host:port,host:port". Services may be missing: calling one of them says
+// so. Blank text is an empty directory.
+func ParsePeers(text string) (Static, error) {
+	peers := Static{}
+	for entry := range strings.SplitSeq(text, ";") {
+		if strings.TrimSpace(entry) == "" {
+			continue
+		}
+		name, list, ok := strings.Cut(strings.TrimSpace(entry), "=")
+		if !ok || name == "" || peers[name] != nil {
+			return nil, fmt.Errorf("PEERS is written service=host:port,host:port;service=…, each service once: %q", entry)
+		}
+		for address := range strings.SplitSeq(list, ",") {
+			address = strings.TrimSpace(address)
+			if _, _, err := net.SplitHostPort(address); err != nil {
+				return nil, fmt.Errorf("PEERS: %s: %w", name, err)
+			}
+			peers[name] = append(peers[name], address)
+		}
+		slices.Sort(peers[name])
+		peers[name] = slices.Compact(peers[name])
+	}
+	return peers, nil
+}

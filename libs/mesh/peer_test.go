@@ -1,0 +1,312 @@
+package mesh
+
+import (
+	"context"
+	"errors"
+	"net"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/valyala/fasthttp"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+)
+
+// backend is a peer's instance on a free port.
+type backend struct {
+	address string
+	calls   atomic.Int64
+	stop    func()
+}
+
+func serve(t testing.TB, handler fasthttp.RequestHandler) *backend {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &backend{address: ln.Addr().String()}
+	server := &fasthttp.Server{CloseOnShutdown: true, StreamRequestBody: true, Handler: func(c *fasthttp.RequestCtx) {
+		b.calls.Add(1)
+		handler(c)
+	}}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		_ = server.Serve(ln)
+	}()
+	b.stop = func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+		defer cancel()
+		_ = server.ShutdownWithContext(ctx)
+		<-done
+	}
+	t.Cleanup(b.stop)
+	return b
+}
+
+func ok(c *fasthttp.RequestCtx) { c.SetBodyString(c.LocalAddr().String()) }
+
+// closed is an address where nothing listens.
+func closed(t testing.TB) string {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	return ln.Addr().String()
+}
+
+func peerOf(t testing.TB, o Options, addresses ...string) *Peer {
+	t.Helper()
+	c, err := New(Static{"patient": addresses}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.Close)
+	return c.Peer("patient")
+}
+
+type exchange struct {
+	req  *fasthttp.Request
+	resp *fasthttp.Response
+}
+
+func newExchange(method, target string) exchange {
+	e := exchange{&fasthttp.Request{}, &fasthttp.Response{}}
+	e.req.Header.SetMethod(method)
+	e.req.SetRequestURI(target)
+	return e
+}
+
+func TestDoSendsTargetAsGivenAndTimeLeft(t *testing.T) {
+	var target, host, timeout string
+	b := serve(t, func(c *fasthttp.RequestCtx) {
+		target, host = string(c.Request.Header.RequestURI()), string(c.Host())
+		timeout = string(c.Request.Header.Peek(TimeoutHeader))
+	})
+	p := peerOf(t, Options{}, b.address)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	defer cancel()
+	e := newExchange("GET", "/v3/patient/%41/..;x?b=%20&a=1&")
+	if err := p.Do(ctx, e.req, e.resp, RepeatSafe); err != nil {
+		t.Fatal(err)
+	}
+	if target != "/v3/patient/%41/..;x?b=%20&a=1&" || host != "patient" {
+		t.Errorf("target %q, host %q", target, host)
+	}
+	if ms, err := strconv.Atoi(timeout); err != nil || ms <= 0 || ms > 5000 {
+		t.Errorf("%s: %q", TimeoutHeader, timeout)
+	}
+}
+
+func TestDoGoesToAnotherInstance(t *testing.T) {
+	unhandled := func(c *fasthttp.RequestCtx) {
+		c.SetStatusCode(503)
+		c.Response.Header.Set(UnhandledHeader, "1")
+	}
+	vanish := func(c *fasthttp.RequestCtx) { c.Conn().Close(); c.HijackSetNoResponse(true); c.Hijack(func(net.Conn) {}) }
+	tests := []struct {
+		name   string
+		first  fasthttp.RequestHandler // nil: nothing listens
+		method string
+		key    string
+		repeat Repeat
+		want   bool
+	}{
+		{"GET, no connection", nil, "GET", "", RepeatSafe, true},
+		{"POST, no connection: nothing was sent", nil, "POST", "", RepeatSafe, true},
+		{"POST, refused unhandled", unhandled, "POST", "", RepeatSafe, true},
+		{"GET, connection lost", vanish, "GET", "", RepeatSafe, true},
+		{"PUT, connection lost", vanish, "PUT", "", RepeatSafe, true},
+		{"POST with key, connection lost", vanish, "POST", "k", RepeatSafe, true},
+		{"POST, connection lost", vanish, "POST", "", RepeatSafe, false},
+		{"PATCH, connection lost", vanish, "PATCH", "", RepeatSafe, false},
+		{"DELETE, connection lost", vanish, "DELETE", "", RepeatSafe, false},
+		{"DELETE by flag, connection lost", vanish, "DELETE", "", RepeatAlways, true},
+		{"GET by flag, connection lost", vanish, "GET", "", RepeatNever, false},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			address := closed(t)
+			if test.first != nil {
+				address = serve(t, test.first).address
+			}
+			good := serve(t, ok)
+			p := peerOf(t, Options{}, address, good.address)
+			// the first instance is drawn by chance: make the good one look busy, so that the other is chosen
+			list := *p.instances.Load()
+			list[slices.IndexFunc(list, func(i *instance) bool { return i.address == good.address })].outstanding.Store(100)
+			e := newExchange(test.method, "/")
+			if test.key != "" {
+				e.req.Header.Set(IdempotencyKeyHeader, test.key)
+			}
+			err := p.Do(t.Context(), e.req, e.resp, test.repeat)
+			if got := err == nil && e.resp.StatusCode() == 200; got != test.want {
+				t.Errorf("reached the other: %v, want %v (%v, %d)", got, test.want, err, e.resp.StatusCode())
+			}
+			if err != nil && !fault.Is(err, fault.Unavailable) {
+				t.Errorf("not a fault of kind Unavailable: %v", err)
+			}
+		})
+	}
+}
+
+func TestHandled503IsAnAnswer(t *testing.T) {
+	b := serve(t, func(c *fasthttp.RequestCtx) { c.SetStatusCode(503) })
+	p := peerOf(t, Options{}, b.address)
+	e := newExchange("GET", "/")
+	if err := p.Do(t.Context(), e.req, e.resp, RepeatSafe); err != nil || e.resp.StatusCode() != 503 || b.calls.Load() != 1 {
+		t.Errorf("%v, status %d, calls %d", err, e.resp.StatusCode(), b.calls.Load())
+	}
+}
+
+func TestDoSurvivesARestart(t *testing.T) {
+	b := serve(t, ok)
+	p := peerOf(t, Options{}, b.address)
+	e := newExchange("GET", "/")
+	if err := p.Do(t.Context(), e.req, e.resp, RepeatSafe); err != nil {
+		t.Fatal(err)
+	}
+	b.stop()
+	ln, err := net.Listen("tcp", b.address)
+	if err != nil {
+		t.Skip("the port was taken:", err)
+	}
+	server := &fasthttp.Server{Handler: ok}
+	go func() { _ = server.Serve(ln) }()
+	defer server.Shutdown() //nolint:errcheck // the test is over
+	if err := p.Do(t.Context(), e.req, e.resp, RepeatSafe); err != nil {
+		t.Errorf("after the restart: %v", err)
+	}
+}
+
+func TestBreakerOpensAndTriesAgain(t *testing.T) {
+	address := closed(t)
+	p := peerOf(t, Options{BreakerOpen: 10 * time.Millisecond}, address)
+	e := newExchange("POST", "/")
+	for range 20 {
+		if err := p.Do(t.Context(), e.req, e.resp, RepeatSafe); err == nil {
+			t.Fatal("nothing listens there")
+		}
+	}
+	i := (*p.instances.Load())[0]
+	if breakerState(i) == 0 {
+		t.Fatal("the breaker is closed after 20 failures")
+	}
+	ln, err := net.Listen("tcp", address)
+	if err != nil {
+		t.Skip("the port was taken:", err)
+	}
+	server := &fasthttp.Server{Handler: ok}
+	go func() { _ = server.Serve(ln) }()
+	defer server.Shutdown() //nolint:errcheck // the test is over
+	for {
+		err := p.Do(t.Context(), e.req, e.resp, RepeatSafe)
+		if err == nil {
+			break
+		}
+		if t.Context().Err() != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestDeadlineBoundsTheCall(t *testing.T) {
+	release := make(chan struct{})
+	b := serve(t, func(*fasthttp.RequestCtx) { <-release })
+	defer close(release)
+	p := peerOf(t, Options{}, b.address)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+	defer cancel()
+	e := newExchange("GET", "/")
+	err := p.Do(ctx, e.req, e.resp, RepeatSafe)
+	if !fault.Is(err, fault.Unavailable) || !errors.Is(err, fasthttp.ErrTimeout) {
+		t.Errorf("got %v", err)
+	}
+	if b.calls.Load() != 1 {
+		t.Errorf("called %d times: a timeout is not repeated", b.calls.Load())
+	}
+}
+
+func TestNoInstance(t *testing.T) {
+	p := peerOf(t, Options{})
+	e := newExchange("GET", "/")
+	if err := p.Do(t.Context(), e.req, e.resp, RepeatSafe); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestBudgetBoundsRepetitions(t *testing.T) {
+	b := newBudget()
+	b.floor.SetBurst(0)
+	for range 105 {
+		b.earn()
+	}
+	spent := 0
+	for b.spend() {
+		spent++
+	}
+	if spent != 10 {
+		t.Errorf("105 calls allow %d repetitions", spent)
+	}
+	for range 10_000 {
+		b.earn()
+	}
+	for spent = 0; b.spend(); {
+		spent++
+	}
+	if spent != savedRepeats {
+		t.Errorf("saved up %d", spent)
+	}
+}
+
+func TestUpdateKeepsInstancesThatStay(t *testing.T) {
+	p := peerOf(t, Options{}, "127.0.0.1:1", "127.0.0.1:2")
+	before := (*p.instances.Load())[1]
+	p.update([]string{"127.0.0.1:2", "127.0.0.1:3"})
+	after := *p.instances.Load()
+	if after[0] != before || !slices.Equal(p.Instances(), []string{"127.0.0.1:2", "127.0.0.1:3"}) {
+		t.Errorf("instances %v", p.Instances())
+	}
+}
+
+func TestPickPrefersTheLessBusy(t *testing.T) {
+	p := peerOf(t, Options{}, "127.0.0.1:1", "127.0.0.1:2")
+	(*p.instances.Load())[0].outstanding.Store(3)
+	for range 50 {
+		i, done := p.pick(nil)
+		done(nil)
+		if i.address != "127.0.0.1:2" {
+			t.Fatal("picked the busy one")
+		}
+	}
+}
+
+func BenchmarkDo(b *testing.B) {
+	p := peerOf(b, Options{}, serve(b, ok).address)
+	e := newExchange("GET", "/v3/patient/1")
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := p.Do(b.Context(), e.req, e.resp, RepeatSafe); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// BenchmarkBare is BenchmarkDo without us: the difference is our overhead.
+func BenchmarkBare(b *testing.B) {
+	hc := newInstance(serve(b, ok).address, Options{}.withDefaults()).http
+	e := newExchange("GET", "/v3/patient/1")
+	e.req.SetHost("patient")
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := hc.Do(e.req, e.resp); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

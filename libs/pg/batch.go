@@ -1,0 +1,83 @@
+package pg
+
+import (
+	"context"
+	"errors"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// Batch is a list of statements that run as one transaction in one network trip: PostgreSQL takes all that comes
+// before a Sync as one implicit transaction. A batch is used once, by one goroutine.
+type Batch struct {
+	statements pgx.Batch
+}
+
+// Tenant begins a batch that row-level security holds to one tenant.
+func Tenant(id string) *Batch {
+	b := &Batch{}
+	b.Exec(`SELECT set_config('app.tenant_id', $1, true)`, id)
+	return b
+}
+
+// Global begins a batch that sees no tenant's rows, for tables that belong to no tenant.
+func Global() *Batch { return &Batch{} }
+
+// Exec queues a statement whose result does not matter.
+func (b *Batch) Exec(sql string, args ...any) {
+	b.statements.Queue(sql, args...)
+}
+
+// Affected queues a statement and tells how many rows it touched.
+func (b *Batch) Affected(into *int64, sql string, args ...any) {
+	b.statements.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		rows.Close()
+		*into = rows.CommandTag().RowsAffected()
+		return rows.Err()
+	})
+}
+
+// Value queues a statement that gives one row of one column. No row leaves into as it is.
+func Value[T any](b *Batch, into *T, sql string, args ...any) {
+	b.statements.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		value, err := pgx.CollectOneRow(rows, pgx.RowTo[T])
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			*into = value
+		}
+		return err
+	})
+}
+
+// Row queues a statement that gives one row or none, into the fields of T by column name. No row leaves into nil.
+func Row[T any](b *Batch, into **T, sql string, args ...any) {
+	b.statements.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		row, err := pgx.CollectOneRow(rows, pgx.RowToAddrOfStructByName[T])
+		if errors.Is(err, pgx.ErrNoRows) {
+			return nil
+		}
+		if err == nil {
+			*into = row
+		}
+		return err
+	})
+}
+
+// Rows queues a statement and collects its rows, into the fields of T by column name.
+func Rows[T any](b *Batch, into *[]T, sql string, args ...any) {
+	b.statements.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		list, err := pgx.CollectRows(rows, pgx.RowToStructByName[T])
+		if err == nil {
+			*into = list
+		}
+		return err
+	})
+}
+
+// Send runs the batch. On an error nothing of it has happened, unless the error is a fault of kind Unavailable: then
+// the connection broke off and nobody can tell.
+func (db *DB) Send(ctx context.Context, b *Batch) error {
+	return decided(db.pool.SendBatch(ctx, &b.statements).Close())
+}

@@ -1,0 +1,119 @@
+// Package pg is a service's way to PostgreSQL: a pool under a role that row-level security binds, batches that run as
+// one transaction in one network trip on behalf of a tenant, and migrations. It knows no table.
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/exaring/otelpgx"
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
+)
+
+// Config is where the database is and as whom to use it.
+type Config struct {
+	URL        string `env:"DATABASE_URL,required,notEmpty"` // a role that owns nothing and cannot bypass row-level security
+	MigrateURL string `env:"DATABASE_MIGRATE_URL"`           // the owner's role; empty: serve does not migrate
+	MaxConns   int32  `env:"DATABASE_MAX_CONNS" envDefault:"16"`
+}
+
+const (
+	connectTimeout = 3 * time.Second
+	// A statement that a client no longer waits for ends by its context; this ends one that nobody watches.
+	statementTimeout = "30s"
+)
+
+// DB is a pool of connections. It is safe for concurrent use.
+type DB struct {
+	pool *pgxpool.Pool
+}
+
+// Open makes the pool. It does not connect yet: a database that is away makes a service unready, not dead.
+func Open(c Config) (*DB, error) {
+	config, err := pgxpool.ParseConfig(c.URL)
+	if err != nil {
+		return nil, errors.New("DATABASE_URL cannot be read") // the parser's error would repeat the password
+	}
+	config.MaxConns = c.MaxConns
+	config.MinIdleConns = 1
+	config.MaxConnIdleTime = 5 * time.Minute
+	config.HealthCheckPeriod = 5 * time.Second
+	config.ConnConfig.ConnectTimeout = connectTimeout
+	config.ConnConfig.RuntimeParams["statement_timeout"] = statementTimeout
+	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	config.ConnConfig.Tracer = tracer{otelpgx.NewTracer(otelpgx.WithTrimSQLInSpanName(), otelpgx.WithDisableConnectionDetailsInAttributes())}
+	config.AfterConnect = refusePower
+	pool, err := pgxpool.NewWithConfig(context.Background(), config)
+	if err != nil {
+		return nil, fmt.Errorf("open pool: %w", err)
+	}
+	if err := otelpgx.RecordStats(pool); err != nil {
+		pool.Close()
+		return nil, fmt.Errorf("pool metrics: %w", err)
+	}
+	return &DB{pool: pool}, nil
+}
+
+// ErrPower is the refusal to serve under a role that row-level security does not bind.
+var ErrPower = errors.New("the role of DATABASE_URL can bypass row-level security: use one without SUPERUSER and BYPASSRLS that owns no table")
+
+// refusePower looks at the role of each new connection.
+func refusePower(ctx context.Context, conn *pgx.Conn) error {
+	var power bool
+	err := conn.QueryRow(ctx, `
+		SELECT rolsuper OR rolbypassrls OR EXISTS (
+			SELECT FROM pg_class WHERE relowner = pg_roles.oid AND relkind IN ('r', 'p'))
+		FROM pg_roles WHERE rolname = current_user`).Scan(&power)
+	if err != nil {
+		return err
+	}
+	if power {
+		return ErrPower
+	}
+	return nil
+}
+
+// Ready is nil when the database answers.
+func (db *DB) Ready(ctx context.Context) error { return db.pool.Ping(ctx) }
+
+// Close waits for connections in use and closes all.
+func (db *DB) Close() { db.pool.Close() }
+
+// Listen holds one connection and calls heard for each notification on the channel, and once at every (re)connect,
+// until ctx ends.
+func (db *DB) Listen(ctx context.Context, channel string, heard func()) error {
+	for ctx.Err() == nil {
+		_ = db.listen(ctx, channel, heard) // whatever it was, the answer is to connect again
+		select {
+		case <-ctx.Done():
+		case <-time.After(time.Second):
+		}
+	}
+	return ctx.Err()
+}
+
+func (db *DB) listen(ctx context.Context, channel string, heard func()) error {
+	conn, err := db.pool.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	// The connection is not handed back: it listens, which the next user of it would not expect.
+	own := conn.Hijack()
+	defer func() {
+		end, cancel := context.WithTimeout(context.WithoutCancel(ctx), time.Second)
+		defer cancel()
+		_ = own.Close(end)
+	}()
+	if _, err := own.Exec(ctx, "LISTEN "+pgx.Identifier{channel}.Sanitize()); err != nil {
+		return err
+	}
+	for {
+		heard()
+		if _, err := own.WaitForNotification(ctx); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,50 @@
+package pg
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// Migrate brings a database to the newest of the migrations, as the owner of ownerURL. Replicas that start together
+// take turns by an advisory lock. Migrations find the role to grant to in the setting app.service_role: they grant
+// each table what the service needs of it, and nothing is granted by default.
+func Migrate(ctx context.Context, ownerURL, serviceRole string, migrations fs.FS) error {
+	config, err := pgx.ParseConfig(ownerURL)
+	if err != nil {
+		return errors.New("DATABASE_MIGRATE_URL cannot be read") // the parser's error would repeat the password
+	}
+	config.RuntimeParams["app.service_role"] = serviceRole
+	db := stdlib.OpenDB(*config)
+	defer db.Close() //nolint:errcheck // nothing is left to lose
+	locker, err := lock.NewPostgresSessionLocker()
+	if err != nil {
+		return fmt.Errorf("migration lock: %w", err)
+	}
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, migrations, goose.WithSessionLocker(locker))
+	if err != nil {
+		return fmt.Errorf("read migrations: %w", err)
+	}
+	if _, err := provider.Up(ctx); err != nil {
+		return fmt.Errorf("migrate: %w", err)
+	}
+	return nil
+}
+
+// Migrate brings the configured database to the newest of the migrations and grants to the role of URL.
+func (c Config) Migrate(ctx context.Context, migrations fs.FS) error {
+	if c.MigrateURL == "" {
+		return errors.New("DATABASE_MIGRATE_URL is not set")
+	}
+	service, err := pgx.ParseConfig(c.URL)
+	if err != nil {
+		return errors.New("DATABASE_URL cannot be read")
+	}
+	return Migrate(ctx, c.MigrateURL, service.User, migrations)
+}

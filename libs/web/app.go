@@ -1,0 +1,171 @@
+// Package web is the Fiber app that every program starts from: deadlines, assertions, traces, metrics, bounds and the
+// problem document of every error. It is the only room that knows both Fiber and fault, and it knows no route.
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp/fasthttpadaptor"
+	"go.opentelemetry.io/otel"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/libs/web/body"
+)
+
+// Limits of every program.
+const (
+	DefaultBodyLimit   = 1 << 20
+	DefaultMaxInFlight = 1024
+	readTimeout        = 30 * time.Second
+	writeTimeout       = 60 * time.Second
+	idleTimeout        = 75 * time.Second // clients inside the mesh close idle connections sooner, so that none is cut
+	headerLimit        = 16 << 10
+)
+
+// TimeoutHeader tells the next hop how many milliseconds are left for a request.
+const TimeoutHeader = "Mesh-Timeout"
+
+// DefaultTimeout is the budget of a request that came without one; MaxTimeout the longest that one may bring.
+const (
+	DefaultTimeout = 10 * time.Second
+	MaxTimeout     = 15 * time.Minute
+)
+
+// Check is one thing that a program needs in order to serve. Its name is shown by /readyz.
+type Check struct {
+	Name  string
+	Probe func(ctx context.Context) error
+}
+
+// Options say what an app is for. Name and Logger are required.
+type Options struct {
+	Name    string
+	Logger  *slog.Logger
+	Keyring *principal.Keyring // nil: requests come without assertions, as they do at the gateway
+	// Public reports the paths that need no assertion, since their handlers authenticate callers themselves.
+	Public    func(path string) bool
+	Checks    []Check
+	Metrics   http.Handler // nil: not served here
+	BodyLimit int          // bytes; DefaultBodyLimit when zero
+	// Stream hands bodies to handlers as they arrive. Fiber's own limit is off then: who reads, counts.
+	Stream      bool
+	MaxInFlight int64 // requests at a time; beyond it the answer is 503
+	AccessLog   bool  // one line a request: at the door of the mesh, nowhere else
+	Now         func() time.Time
+}
+
+// App is a Fiber app with the mesh's manners. It is a run.Server.
+type App struct {
+	*fiber.App
+	options  Options
+	draining atomic.Bool
+	inFlight atomic.Int64
+	meters   meters
+}
+
+// New makes an app. Routes are added to it like to any Fiber app.
+func New(o Options) (*App, error) {
+	if o.BodyLimit == 0 {
+		o.BodyLimit = DefaultBodyLimit
+	}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = DefaultMaxInFlight
+	}
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	a := &App{options: o}
+	var err error
+	if a.meters, err = newMeters(otel.Meter("mesh/web")); err != nil {
+		return nil, fmt.Errorf("meters: %w", err)
+	}
+	a.App = fiber.New(fiber.Config{
+		AppName:               o.Name,
+		Immutable:             true, // strings of a request are read after their buffer is used again
+		BodyLimit:             o.BodyLimit,
+		StreamRequestBody:     o.Stream,
+		ReadTimeout:           readTimeout,
+		WriteTimeout:          writeTimeout,
+		IdleTimeout:           idleTimeout,
+		ReadBufferSize:        headerLimit,
+		DisableStartupMessage: true,
+		UnescapePath:          false,
+		CaseSensitive:         true,
+		StrictRouting:         true,
+		JSONDecoder:           decode,
+		ErrorHandler:          a.refuse,
+	})
+	a.Use(a.around)
+	a.Get("/livez", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "alive"}) })
+	a.Get("/readyz", a.readyz)
+	if o.Metrics != nil {
+		metrics := fasthttpadaptor.NewFastHTTPHandler(o.Metrics)
+		a.Get("/metrics", func(c *fiber.Ctx) error { metrics(c.Context()); return nil })
+	}
+	return a, nil
+}
+
+// decode reads request bodies. Objects keep their faults to themselves until they are asked for.
+func decode(data []byte, into any) error {
+	if o, ok := into.(*body.Object); ok {
+		o.Read(data)
+		return nil
+	}
+	return json.Unmarshal(data, into)
+}
+
+// refuse answers what never reached a handler: requests that fasthttp could not read.
+func (a *App) refuse(c *fiber.Ctx, err error) error {
+	c.Response().Header.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	c.Response().SetConnectionClose()
+	WriteProblem(c.Response(), FromFiber(err), "")
+	return nil
+}
+
+// Drain makes /readyz fail and asks kept-alive connections to close.
+func (a *App) Drain() { a.draining.Store(true) }
+
+func (a *App) readyz(c *fiber.Ctx) error {
+	ctx, cancel := context.WithTimeout(c.UserContext(), time.Second)
+	defer cancel()
+	missing, reasons := []string{}, []string{}
+	if a.draining.Load() {
+		missing = append(missing, "draining")
+	}
+	for _, check := range a.options.Checks {
+		if err := check.Probe(ctx); err != nil {
+			missing = append(missing, check.Name)
+			reasons = append(reasons, err.Error())
+		}
+	}
+	if len(missing) > 0 {
+		f := fault.Away(nil, "Not ready: "+strings.Join(missing, ", ")+".")
+		f.Code = "not_ready"
+		a.options.Logger.Debug("not ready", "missing", missing, "reasons", reasons)
+		return f
+	}
+	return c.JSON(fiber.Map{"status": "ready"})
+}
+
+// JSONOnly refuses a body that is not JSON. It goes before the generated handlers, which would call it malformed.
+func JSONOnly(c *fiber.Ctx, next fiber.Handler) error {
+	if c.Request().Header.ContentLength() != 0 && !isJSON(string(c.Request().Header.ContentType())) {
+		return fault.New(fault.UnsupportedMedia, "unsupported_media_type", "The body must be application/json.")
+	}
+	return next(c)
+}
+
+func isJSON(contentType string) bool {
+	media, _, _ := strings.Cut(contentType, ";")
+	media = strings.ToLower(strings.TrimSpace(media))
+	return media == fiber.MIMEApplicationJSON || (strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"))
+}

@@ -1,0 +1,151 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/trace"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+)
+
+// PatternKey is the local under which a handler that routes by itself leaves the pattern it found.
+const PatternKey = "mesh.pattern"
+
+// meters are what a program counts of its requests: rate, errors and duration by route pattern (RED).
+type meters struct {
+	duration metric.Float64Histogram
+}
+
+func newMeters(m metric.Meter) (meters, error) {
+	duration, err := m.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
+		metric.WithDescription("How long requests took, by method, route pattern and status."),
+		metric.WithExplicitBucketBoundaries(.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10))
+	return meters{duration: duration}, err
+}
+
+// around is what happens round every handler: bound, trace, deadline, principal, error, count and log line.
+func (a *App) around(c *fiber.Ctx) error {
+	start := a.options.Now()
+	ctx := otel.GetTextMapPropagator().Extract(context.Background(), carrier{&c.Request().Header})
+	ctx, span := otel.Tracer("mesh/web").Start(ctx, c.Method(), trace.WithSpanKind(trace.SpanKindServer))
+	defer span.End()
+	ctx, cancel := context.WithTimeout(ctx, budget(c.Get(TimeoutHeader)))
+	defer cancel()
+	traceID := span.SpanContext().TraceID().String()
+
+	h := &c.Response().Header
+	h.Set("Trace-Id", traceID)
+	h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
+	err := a.handle(c, ctx)
+	if err != nil {
+		err = FromFiber(err)
+		f := fault.Of(err)
+		if f.Kind == fault.MethodNotAllowed && len(f.Allow) == 0 {
+			f.Allow = strings.Split(string(h.Peek(fiber.HeaderAllow)), ", ")
+		}
+		WriteProblem(c.Response(), f, traceID)
+	}
+	if a.draining.Load() {
+		c.Response().SetConnectionClose()
+	}
+	a.account(ctx, c, span, start, err)
+	return nil
+}
+
+// handle runs the handlers, unless there are too many at it already or the assertion does not hold.
+func (a *App) handle(c *fiber.Ctx, ctx context.Context) (err error) { //nolint:revive // Fiber's context comes first here
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("panic: %T at %s", p, debug.Stack()) // the value may hold anything, so its type must do
+		}
+	}()
+	if path := c.Path(); path == "/livez" || path == "/readyz" || path == "/metrics" {
+		c.SetUserContext(ctx)
+		return c.Next()
+	}
+	if a.inFlight.Add(1) > a.options.MaxInFlight {
+		a.inFlight.Add(-1)
+		return fault.New(fault.Unavailable, "overloaded", "Too many requests are under way; try again shortly.")
+	}
+	defer a.inFlight.Add(-1)
+	if a.options.Keyring != nil && (a.options.Public == nil || !a.options.Public(c.Path())) {
+		p, err := a.options.Keyring.Verify(c.Get(principal.AssertionHeader), c.Method(), c.OriginalURL(), a.options.Now())
+		if err != nil {
+			return fault.New(fault.Unauthenticated, "unauthenticated", "A valid credential is required.")
+		}
+		ctx = principal.With(ctx, p)
+	}
+	c.SetUserContext(ctx)
+	return c.Next()
+}
+
+// account ends a request: span, metrics, and a log line at the door or where something broke.
+func (a *App) account(ctx context.Context, c *fiber.Ctx, span trace.Span, start time.Time, err error) {
+	pattern, _ := c.Locals(PatternKey).(string)
+	if pattern == "" {
+		if pattern = c.Route().Path; pattern == "/" || err != nil && fault.Is(err, fault.MethodNotAllowed) {
+			pattern = "unmatched" // the pattern of this middleware itself
+		}
+	}
+	code, took := c.Response().StatusCode(), a.options.Now().Sub(start)
+	method := knownMethod(c.Method())
+	a.meters.duration.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(
+		attribute.String("http.request.method", method), attribute.String("http.route", pattern),
+		attribute.Int("http.response.status_code", code))))
+	if span.IsRecording() {
+		span.SetName(method + " " + pattern)
+		span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", pattern),
+			attribute.Int("http.response.status_code", code))
+		if code >= fiber.StatusInternalServerError {
+			span.SetStatus(codes.Error, fault.Of(err).Code)
+		}
+	}
+	log := a.options.Logger
+	switch {
+	case err != nil && fault.Of(err).Kind == fault.Internal:
+		log.ErrorContext(ctx, "request failed", "method", method, "route", pattern, "error", err.Error())
+	case err != nil && fault.Is(err, fault.Unavailable):
+		log.WarnContext(ctx, "request unavailable", "method", method, "route", pattern, "error", err.Error())
+	}
+	if a.options.AccessLog {
+		log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", method), slog.String("route", pattern),
+			slog.Int("status", code), slog.Duration("duration", took))
+	}
+}
+
+// knownMethod keeps what a caller made up out of labels.
+func knownMethod(method string) string {
+	switch method {
+	case fiber.MethodGet, fiber.MethodHead, fiber.MethodPost, fiber.MethodPut, fiber.MethodPatch, fiber.MethodDelete, fiber.MethodOptions:
+		return method
+	}
+	return "OTHER"
+}
+
+func budget(header string) time.Duration {
+	ms, err := strconv.ParseInt(header, 10, 64)
+	if err != nil || ms <= 0 {
+		return DefaultTimeout
+	}
+	return min(time.Duration(ms)*time.Millisecond, MaxTimeout)
+}
+
+// carrier lets the propagator read a request's headers.
+type carrier struct{ header *fasthttp.RequestHeader }
+
+func (c carrier) Get(key string) string { return string(c.header.Peek(key)) }
+func (c carrier) Set(key, value string) { c.header.Set(key, value) }
+func (c carrier) Keys() []string        { return nil }

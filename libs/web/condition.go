@@ -1,0 +1,25 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+)
+
+// ETag writes a version as a strong entity tag.
+func ETag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
+
+// IfMatch reports whether a version satisfies an If-Match header; nil or empty asks for nothing. The comparison is
+// strong, so a weak tag never matches (RFC 9110 §13.1.1).
+func IfMatch(header *string, version int64) error {
+	if header == nil || strings.TrimSpace(*header) == "" || strings.TrimSpace(*header) == "*" {
+		return nil
+	}
+	for tag := range strings.SplitSeq(*header, ",") {
+		if strings.TrimSpace(tag) == ETag(version) {
+			return nil
+		}
+	}
+	return fault.New(fault.PreconditionFailed, "version_mismatch", "The record has changed since the version in If-Match.")
+}

@@ -1,0 +1,59 @@
+// Command patient serves the patient records.
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/patient-mesh/patient-mesh/libs/config"
+	"github.com/patient-mesh/patient-mesh/libs/pg"
+	"github.com/patient-mesh/patient-mesh/libs/program"
+	"github.com/patient-mesh/patient-mesh/libs/run"
+	"github.com/patient-mesh/patient-mesh/libs/web"
+	"github.com/patient-mesh/patient-mesh/services/patient"
+	"github.com/patient-mesh/patient-mesh/services/patient/api"
+	"github.com/patient-mesh/patient-mesh/services/patient/rest"
+	"github.com/patient-mesh/patient-mesh/services/patient/store"
+)
+
+func main() { run.Main(run.Program{Name: "patient", Serve: serve, Migrate: migrate}) }
+
+func migrate(ctx context.Context) error {
+	c, err := config.Read[settings]()
+	if err != nil {
+		return err
+	}
+	return c.Migrate(ctx, store.Migrations())
+}
+
+func serve(ctx context.Context) error {
+	c, err := config.Read[settings]()
+	if err != nil {
+		return err
+	}
+	p, err := program.Start(ctx, "patient", "127.0.0.1:8083", c.Common)
+	if err != nil {
+		return err
+	}
+	defer p.Close() //nolint:errcheck // telemetry that cannot be sent any more is no failure of the service
+	if c.MigrateURL != "" {
+		if err := c.Migrate(ctx, store.Migrations()); err != nil {
+			return err
+		}
+	}
+	db, err := pg.Open(c.Config)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+
+	patients := store.New(db, p.Logger)
+	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}))
+	if err != nil {
+		return err
+	}
+	server := &rest.Server{Patients: &patient.Service{Store: patients, Now: time.Now}}
+	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
+		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
+	return p.Serve(ctx, app, patients.RollUp, patients.Sweep)
+}

@@ -1,0 +1,47 @@
+package rest
+
+import (
+	"context"
+	"time"
+
+	"github.com/patient-mesh/patient-mesh/libs/web/body"
+	"github.com/patient-mesh/patient-mesh/services/patient"
+	"github.com/patient-mesh/patient-mesh/services/patient/api"
+)
+
+// ReadDeceased answers whether a patient is deceased.
+func (s *Server) ReadDeceased(ctx context.Context, r api.ReadDeceasedRequestObject) (api.ReadDeceasedResponseObject, error) {
+	p, err := s.Patients.Read(ctx, parseID(r.PatientId))
+	if err != nil {
+		return nil, err
+	}
+	return api.ReadDeceased200JSONResponse{DeceasedJSONResponse: deceasedResponse(p)}, nil
+}
+
+// MarkDeceased records a death.
+func (s *Server) MarkDeceased(ctx context.Context, r api.MarkDeceasedRequestObject) (api.MarkDeceasedResponseObject, error) {
+	o := r.Body
+	notice := patient.DeathNotice{
+		Date:   o.Text("deceasedDate", body.TextLength).Pointer(),
+		Source: o.Text("source", body.TextLength).Pointer(),
+		Note:   o.Text("note", body.TextLength).Pointer(),
+	}
+	if o.Err() != nil {
+		_, rules := patient.Patient{}.Died(notice, time.Now())
+		return nil, o.Err(rules...)
+	}
+	p, err := s.Patients.MarkDeceased(ctx, parseID(r.PatientId), notice)
+	if err != nil {
+		return nil, err
+	}
+	return api.MarkDeceased200JSONResponse{DeceasedJSONResponse: deceasedResponse(p)}, nil
+}
+
+// UnmarkDeceased undoes a mistaken record of a death.
+func (s *Server) UnmarkDeceased(ctx context.Context, r api.UnmarkDeceasedRequestObject) (api.UnmarkDeceasedResponseObject, error) {
+	p, err := s.Patients.UnmarkDeceased(ctx, parseID(r.PatientId))
+	if err != nil {
+		return nil, err
+	}
+	return api.UnmarkDeceased200JSONResponse{DeceasedJSONResponse: deceasedResponse(p)}, nil
+}

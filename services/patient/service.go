@@ -1,0 +1,237 @@
+package patient
+
+import (
+	"context"
+	"time"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
+	"github.com/patient-mesh/patient-mesh/libs/page"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+)
+
+// FreePlanPatients is how many undeleted patients a tenant on the free plan may have.
+const FreePlanPatients = 1000
+
+// Store keeps patients. Every call sees one tenant's rows alone.
+type Store interface {
+	// Create stores a patient at version 1 with its history and gives it its id. Limit is how many undeleted patients
+	// the tenant may have, or 0 for any number; over it the fault is PlanLimit. When the key was used before, repeat
+	// is the record of that time and nothing is stored; answer is the answer to record, with no id yet.
+	Create(ctx context.Context, p Patient, by principal.Principal, limit int, key idempotency.Key, answer []byte) (id int64, repeat *idempotency.Record, err error)
+	// Read gives a patient, deleted or not; nil when there is none.
+	Read(ctx context.Context, tenant string, id int64) (*Patient, error)
+	// Save writes a changed patient over the version it was read at, with its history. Saved is false, and nothing
+	// happened, when another change came first.
+	Save(ctx context.Context, after Patient, change Change, limit int) (saved bool, err error)
+	// List gives the page of undeleted patients, one more than its size when the list goes on, and their exact number.
+	List(ctx context.Context, tenant string, part page.Request) (list []Patient, total int64, err error)
+	// History gives the page of a patient's changes, newest first, one more than its size when the list goes on. Of a
+	// patient that is deleted or not there found is false.
+	History(ctx context.Context, tenant string, id int64, part page.Request) (list []HistoryEntry, total int64, found bool, err error)
+}
+
+// Change is what history keeps of a change, and what it does to the number of patients.
+type Change struct {
+	By     principal.Principal
+	What   string
+	Fields []string
+	Count  int // +1, 0 or -1 undeleted patients
+}
+
+// Service is the verbs. It is safe for concurrent use.
+type Service struct {
+	Store Store
+	Now   func() time.Time
+}
+
+// now is cut to what the wire shows, so that an answer and a later read agree.
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+
+func missing() error {
+	return fault.New(fault.NotFound, "patient_not_found", "There is no such patient.")
+}
+
+// Create stores a new patient, always: alike or not to any other. Answer makes the body that a repeat under the same
+// idempotency key gets; it is called with the id still 0.
+func (s *Service) Create(ctx context.Context, in Input, key idempotency.Key, answer func(Patient) ([]byte, error)) (Patient, *idempotency.Record, error) {
+	by, err := principal.Require(ctx, principal.PatientWrite)
+	if err != nil {
+		return Patient{}, nil, err
+	}
+	p, faults := New(in, s.now())
+	if len(faults) > 0 {
+		return Patient{}, nil, fault.InvalidFields(faults)
+	}
+	var body []byte
+	if key.Given() {
+		if body, err = answer(p); err != nil {
+			return Patient{}, nil, err
+		}
+	}
+	id, repeat, err := s.Store.Create(ctx, p, by, limit(by), key, body)
+	p.ID = id
+	return p, repeat, err
+}
+
+func limit(by principal.Principal) int {
+	if by.Plan == principal.PlanFree {
+		return FreePlanPatients
+	}
+	return 0
+}
+
+// Read gives a patient that is not deleted.
+func (s *Service) Read(ctx context.Context, id int64) (Patient, error) {
+	by, err := principal.Require(ctx, principal.PatientRead)
+	if err != nil {
+		return Patient{}, err
+	}
+	return s.live(ctx, by.TenantID, id)
+}
+
+func (s *Service) live(ctx context.Context, tenant string, id int64) (Patient, error) {
+	p, err := s.Store.Read(ctx, tenant, id)
+	if err != nil {
+		return Patient{}, err
+	}
+	if p == nil || p.DeletedAt != nil {
+		return Patient{}, missing()
+	}
+	return *p, nil
+}
+
+// List gives a page of the tenant's undeleted patients and their number.
+func (s *Service) List(ctx context.Context, part page.Request) ([]Patient, int64, error) {
+	by, err := principal.Require(ctx, principal.PatientRead)
+	if err != nil {
+		return nil, 0, err
+	}
+	return s.Store.List(ctx, by.TenantID, part)
+}
+
+// History gives a page of a patient's changes, newest first, and their number.
+func (s *Service) History(ctx context.Context, id int64, part page.Request) ([]HistoryEntry, int64, error) {
+	by, err := principal.Require(ctx, principal.PatientRead)
+	if err != nil {
+		return nil, 0, err
+	}
+	list, total, found, err := s.Store.History(ctx, by.TenantID, id, part)
+	if err == nil && !found {
+		err = missing()
+	}
+	return list, total, err
+}
+
+// ValueSets checks that the caller may read them; they are the same for all.
+func (s *Service) ValueSets(ctx context.Context) error {
+	_, err := principal.Require(ctx, principal.PatientRead)
+	return err
+}
+
+// Precondition says whether a version may be changed; its error is the answer when it may not.
+type Precondition func(version int64) error
+
+// Update applies what an input gives.
+func (s *Service) Update(ctx context.Context, id int64, in Input, may Precondition) (Patient, error) {
+	return s.change(ctx, id, verb{need: principal.PatientWrite, what: Updated, may: may, faults: in.Validate(s.now()),
+		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.With(in, now) }})
+}
+
+// Delete marks a patient deleted.
+func (s *Service) Delete(ctx context.Context, id int64, may Precondition) error {
+	_, err := s.change(ctx, id, verb{need: principal.PatientDelete, what: Deleted, count: -1, may: may,
+		apply: func(p Patient, now time.Time) (Patient, []fault.Field) {
+			p.DeletedAt = &now
+			return p, nil
+		}})
+	return err
+}
+
+// Restore brings a deleted patient back. One that is not deleted stays as it is.
+func (s *Service) Restore(ctx context.Context, id int64) (Patient, error) {
+	return s.change(ctx, id, verb{need: principal.PatientRestore, what: Restored, count: +1, deleted: true,
+		apply: func(p Patient, _ time.Time) (Patient, []fault.Field) {
+			p.DeletedAt = nil
+			return p, nil
+		}})
+}
+
+// MarkDeceased records a death.
+func (s *Service) MarkDeceased(ctx context.Context, id int64, notice DeathNotice) (Patient, error) {
+	_, faults := Patient{}.Died(notice, s.now())
+	return s.change(ctx, id, verb{need: principal.PatientWrite, what: DeceasedMarked, faults: faults,
+		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.Died(notice, now) }})
+}
+
+// UnmarkDeceased undoes a mistaken record of a death.
+func (s *Service) UnmarkDeceased(ctx context.Context, id int64) (Patient, error) {
+	return s.change(ctx, id, verb{need: principal.PatientWrite, what: DeceasedUnmarked,
+		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.Alive(now), nil }})
+}
+
+// verb is one way to change a patient.
+type verb struct {
+	need    principal.Permission
+	what    string
+	count   int
+	deleted bool          // works on deleted patients
+	faults  []fault.Field // what is wrong whoever the patient is, and is told even when there is none
+	may     Precondition
+	apply   func(p Patient, now time.Time) (Patient, []fault.Field)
+}
+
+// attempts bounds how often a change starts over because another one came first. With n writers of one patient the
+// slowest of them starts over n times; more than this many at one patient is not care, it is a loop.
+const attempts = 20
+
+// change reads, applies and saves over the version it read. No lock is held between the two trips; when another change
+// came first it starts over.
+func (s *Service) change(ctx context.Context, id int64, v verb) (Patient, error) {
+	by, err := principal.Require(ctx, v.need)
+	if err != nil {
+		return Patient{}, err
+	}
+	if len(v.faults) > 0 {
+		return Patient{}, fault.InvalidFields(v.faults)
+	}
+	for range attempts {
+		before, err := s.Store.Read(ctx, by.TenantID, id)
+		if err != nil {
+			return Patient{}, err
+		}
+		if before == nil || before.DeletedAt != nil && !v.deleted {
+			return Patient{}, missing()
+		}
+		after, saved, err := s.attempt(ctx, *before, by, v)
+		if err != nil || saved {
+			return after, err
+		}
+	}
+	return Patient{}, fault.Away(nil, "The patient is being changed by too many at once; try again shortly.")
+}
+
+func (s *Service) attempt(ctx context.Context, before Patient, by principal.Principal, v verb) (after Patient, saved bool, err error) {
+	now := s.now()
+	after, faults := v.apply(before, now)
+	if len(faults) > 0 {
+		return Patient{}, false, fault.InvalidFields(faults)
+	}
+	if v.may != nil {
+		if err := v.may(before.Version); err != nil {
+			return Patient{}, false, err
+		}
+	}
+	fields := Diff(before, after)
+	if len(fields) == 0 && (before.DeletedAt == nil) == (after.DeletedAt == nil) {
+		return before, true, nil // nothing to change: the version and its tag stay
+	}
+	after.UpdatedAt = now
+	after.Version = before.Version + 1
+	bound := 0
+	if v.count > 0 {
+		bound = limit(by)
+	}
+	saved, err = s.Store.Save(ctx, after, Change{By: by, What: v.what, Fields: fields, Count: v.count}, bound)
+	return after, saved, err
+}
