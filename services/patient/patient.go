@@ -26,11 +26,11 @@ type Patient struct {
 	GenderIdentity    string    `db:"gender_identity"`
 	PreferredLanguage string    `db:"preferred_language"`
 	SSNLast4          string    `db:"ssn_last4"` // four digits or empty; the whole number is never kept
-	Deceased          Deceased
-	Version           int64      `db:"version"` // 1 at creation, one more at each change
-	CreatedAt         time.Time  `db:"created_at"`
-	UpdatedAt         time.Time  `db:"updated_at"`
-	DeletedAt         *time.Time `db:"deleted_at"` // nil while the patient is not soft-deleted
+	Deceased
+	Version   int64      `db:"version"` // 1 at creation, one more at each change
+	CreatedAt time.Time  `db:"created_at"`
+	UpdatedAt time.Time  `db:"updated_at"`
+	DeletedAt *time.Time `db:"deleted_at"` // nil while the patient is not soft-deleted
 }
 
 // Input is what a caller gives of a patient. Nil is what was not given.

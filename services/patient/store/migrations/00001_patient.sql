@@ -111,7 +111,7 @@ BEGIN
     EXECUTE format('GRANT USAGE ON SEQUENCE patient_id TO %I', service);
     EXECUTE format('GRANT SELECT, INSERT, UPDATE ON patient TO %I', service);
     EXECUTE format('GRANT SELECT, INSERT ON patient_history TO %I', service);
-    EXECUTE format('GRANT SELECT, INSERT, DELETE ON patient_count TO %I', service);
+    EXECUTE format('GRANT SELECT, INSERT, UPDATE (delta), DELETE ON patient_count TO %I', service); -- FOR UPDATE asks for UPDATE
     EXECUTE format('GRANT SELECT, INSERT ON idempotency_key TO %I', service);
     EXECUTE format('GRANT EXECUTE ON FUNCTION sweep_idempotency_keys TO %I', service);
 END $$;
