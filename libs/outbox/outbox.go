@@ -5,6 +5,7 @@ package outbox
 
 import (
 	"context"
+	"encoding/json"
 
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 )
@@ -44,9 +45,15 @@ func Enqueue(b *pg.Batch, m Message) {
 		// of a key have the same order.
 		b.Exec(`SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "outbox\x1f"+m.Key)
 	}
-	b.Exec(`INSERT INTO outbox (kind, key, payload) VALUES ($1, $2, $3)`, m.Kind, m.Key, m.Payload)
+	b.Exec(`INSERT INTO outbox (kind, key, payload) VALUES ($1, $2, $3)`, m.Kind, m.Key, document{m.Payload})
 	b.Exec(`SELECT pg_notify($1, '')`, channel)
 }
+
+// document keeps the driver from taking a text or bytes for JSON that is already written.
+type document struct{ value any }
+
+// MarshalJSON writes the value.
+func (d document) MarshalJSON() ([]byte, error) { return json.Marshal(d.value) }
 
 // Handler brings about one message's effect. It is called again until it returns nil, perhaps by two relays at a time
 // when it takes longer than the lease. Its context ends before the lease does.

@@ -66,6 +66,15 @@ type Revocation struct {
 	Tenant  string `json:"tenant,omitempty"`
 }
 
+// Hash gives the session that the revocation names, when it names one.
+func (r Revocation) Hash() (h Hash, ok bool) {
+	raw, err := hex.DecodeString(r.Session)
+	if err != nil || len(raw) != len(h) {
+		return Hash{}, false
+	}
+	return Hash(raw), true
+}
+
 // Covers reports whether the revocation ends a session.
 func (r Revocation) Covers(h Hash, p principal.Principal) bool {
 	switch {
@@ -93,11 +102,11 @@ func Revoke(ctx context.Context, client redis.UniversalClient, r Revocation) err
 	var key string
 	switch {
 	case r.Session != "" && r.User == "" && r.Tenant == "":
-		raw, err := hex.DecodeString(r.Session)
-		if err != nil || len(raw) != sha256.Size {
+		h, ok := r.Hash()
+		if !ok {
 			return errRevocation
 		}
-		if err := client.Set(ctx, sessionKey(Hash(raw)), tombstone, tombstoneLifetime).Err(); err != nil {
+		if err := client.Set(ctx, sessionKey(h), tombstone, tombstoneLifetime).Err(); err != nil {
 			return fmt.Errorf("revoke session: %w", err)
 		}
 	case r.User != "" && r.Session == "" && r.Tenant == "":

@@ -1,0 +1,99 @@
+# Everything that is done with this tree, by one name each. make alone lists the names.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+MODULES  := libs gateway services/identity services/tenant services/patient services/attachment services/matching tools
+PROGRAMS := ./gateway/cmd/gateway $(foreach s,identity tenant patient attachment matching,./services/$(s)/cmd/$(s))
+PACKAGES := $(foreach m,$(MODULES),./$(m)/...)
+
+VERSION := $(shell git describe --always --dirty --tags 2>/dev/null || echo development)
+LDFLAGS := -X github.com/patient-mesh/patient-mesh/libs/run.Version=$(VERSION)
+
+# One set of flags for building, vetting and linting: others would make Go compile every package once more.
+export CGO_ENABLED := 0
+export GOFLAGS := -trimpath -buildvcs=false
+
+# The race detector needs a C compiler. Its packages are a second set, shared by the tests and the programs under test.
+CC_FOUND := $(shell command -v gcc || command -v clang || command -v cc)
+RACE := $(if $(CC_FOUND),CGO_ENABLED=1 GOFLAGS=-buildvcs=false,)
+RACE_FLAG := $(if $(CC_FOUND),-race,)
+
+.PHONY: help
+help: ## list the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## (.*)/  make \1|\2/' | column -t -s '|' 2>/dev/null || grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST)
+
+.PHONY: run
+run: build ## start the whole mesh on this machine; Ctrl-C stops it
+	@exec bin/mesh
+
+.PHONY: build
+build: ## build the six programs and the local mesh into bin/, static, with their version
+	@mkdir -p bin
+	go build -ldflags '$(LDFLAGS)' -o bin/ $(PROGRAMS) ./tools/mesh/cmd/mesh
+
+.PHONY: test
+test: build check-generated check-alone vet lint unit ## all checks: tests on real databases with the race detector, vet, lint, generated files
+
+.PHONY: unit
+unit: build race-programs ## only the tests
+	@$(if $(CC_FOUND),,echo 'no C compiler here: the tests run without the race detector')
+	$(RACE) MESH_BIN_DIR=$(CURDIR)/$(if $(CC_FOUND),.bin/race,bin) bin/mesh env -- go test $(RACE_FLAG) -vet=off -timeout 10m $(PACKAGES)
+
+.PHONY: race-programs
+race-programs: # what the end-to-end tests start
+	@mkdir -p .bin/race
+	@$(if $(CC_FOUND),$(RACE) go build -race -ldflags '$(LDFLAGS)' -o .bin/race/ $(PROGRAMS),true)
+
+.PHONY: vet
+vet: ## go vet over all modules
+	go vet $(PACKAGES)
+
+.PHONY: lint
+lint: .bin/golangci-lint ## golangci-lint over all modules
+	.bin/golangci-lint run $(PACKAGES)
+
+.PHONY: format
+format: .bin/gofumpt ## format all hand-written Go files
+	@git ls-files --cached --others --exclude-standard '*.go' ':!*.gen.go' | xargs .bin/gofumpt -w
+
+.PHONY: check-alone
+check-alone: # each module builds without the workspace
+	@for m in $(MODULES); do (cd $$m && GOWORK=off go build ./...) || exit 1; done
+
+.PHONY: generate
+generate: .bin/oapi-codegen ## generate server code and the merged API document from the contracts
+	@for m in $(MODULES); do (cd $$m && go generate ./...) || exit 1; done
+
+.PHONY: check-generated
+check-generated: ## fail when a generated file is not what its source gives
+	@before="$$($(GENERATED_SUMS))"; $(MAKE) --no-print-directory generate; after="$$($(GENERATED_SUMS))"; \
+	if [ "$$before" != "$$after" ]; then \
+		diff <(echo "$$before") <(echo "$$after") || true; \
+		echo 'these generated files were stale (they are written anew: commit them)'; exit 1; fi
+
+GENERATED_SUMS = git ls-files --cached --others --exclude-standard '*.gen.go' 'gateway/docs/openapi.json' | sort | xargs -r sha256sum 2>/dev/null || true
+
+.PHONY: bench
+bench: build ## measure the mesh side by side with nginx and pgbench
+	go run ./tools/bench
+
+.PHONY: load
+load: ## put a CSV of people into the running mesh: make load FILE=people.csv
+	@test -n "$(FILE)" || { echo 'usage: make load FILE=people.csv'; exit 2; }
+	go run ./tools/load $(FILE)
+
+.PHONY: tidy
+tidy: ## go mod tidy in all modules, with one version of each library
+	@for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy) || exit 1; done
+	go work sync
+
+.PHONY: clean
+clean: ## remove what was built (not the local mesh's data in .mesh)
+	rm -rf bin .bin
+
+# Tools, built at the versions that tools/dev/go.mod names.
+.bin/%: tools/dev/go.mod tools/dev/go.sum
+	@mkdir -p .bin
+	@cd tools/dev && GOWORK=off go build -o ../../.bin/$* $$(GOWORK=off go list -f '{{.ImportPath}}' tool | grep -E '/$*$$')

@@ -1,0 +1,194 @@
+// Package traffic asks one server as fast as it answers, over a fixed number of connections, and tells how long answers
+// took. The loop is closed: a connection sends its next request when it has the answer to the last one. It knows HTTP
+// and assertions, and nothing of what is measured.
+package traffic
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/HdrHistogram/hdrhistogram-go"
+	"github.com/valyala/fasthttp"
+
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+)
+
+// Plan is what to ask.
+type Plan struct {
+	Address     string // host:port
+	Connections int
+	Warmup      time.Duration // asked before anything is counted
+	Duration    time.Duration
+	Method      string
+	Targets     []string // taken in turn
+	Header      map[string]string
+	Body        string
+	Sign        *Sign // for a service that is asked without a gateway
+}
+
+// Sign makes the assertion that a service wants to see.
+type Sign struct {
+	MeshKey   string
+	Principal principal.Principal
+}
+
+// Result is how it went. Failures are no part of the rate.
+type Result struct {
+	Rate     float64          // answers of 2xx a second
+	P50, P99 time.Duration    // of those
+	Failures map[string]int64 // by status, or by what went wrong
+}
+
+// Failed counts the failures.
+func (r Result) Failed() int64 {
+	var n int64
+	for _, of := range r.Failures {
+		n += of
+	}
+	return n
+}
+
+// Latencies are kept from a microsecond to a minute, to three digits.
+const (
+	longest  = time.Minute
+	accuracy = 3
+	timeout  = 20 * time.Second
+)
+
+// Run carries out a plan.
+func Run(ctx context.Context, p Plan) (Result, error) {
+	sign, err := p.signer()
+	if err != nil {
+		return Result{}, err
+	}
+	client := &fasthttp.HostClient{
+		Addr: p.Address, MaxConns: p.Connections, MaxIdemponentCallAttempts: 1, ReadTimeout: timeout, WriteTimeout: timeout,
+		MaxIdleConnDuration: time.Minute, NoDefaultUserAgentHeader: true, DisablePathNormalizing: true,
+	}
+	defer client.CloseIdleConnections()
+	from := time.Now().Add(p.Warmup)
+	until := from.Add(p.Duration)
+	tallies := make([]*tally, p.Connections)
+	var all sync.WaitGroup
+	for i := range tallies {
+		tallies[i] = newTally()
+		all.Go(func() { p.connection(ctx, client, sign, tallies[i], i, from, until) })
+	}
+	all.Wait()
+	return sum(tallies, p.Duration), ctx.Err()
+}
+
+// connection is one loop. What began in the warm-up or ended after the end is not counted.
+func (p Plan) connection(ctx context.Context, client *fasthttp.HostClient, sign func(target string) string, t *tally, n int, from, until time.Time) {
+	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
+	defer fasthttp.ReleaseRequest(req)
+	defer fasthttp.ReleaseResponse(resp)
+	for ; ctx.Err() == nil; n += p.Connections {
+		p.write(req, p.Targets[n%len(p.Targets)], sign)
+		began := time.Now()
+		if !began.Before(until) {
+			return
+		}
+		err := client.Do(req, resp)
+		ended := time.Now()
+		if began.Before(from) || ended.After(until) {
+			continue
+		}
+		switch code := resp.StatusCode(); {
+		case err != nil:
+			t.failures["no answer"]++
+		case code < 200 || code > 299:
+			t.failures[strconv.Itoa(code)]++
+		default:
+			_ = t.latencies.RecordValue(min(ended.Sub(began), longest).Microseconds())
+		}
+	}
+}
+
+func (p Plan) write(req *fasthttp.Request, target string, sign func(string) string) {
+	req.Reset()
+	req.Header.SetMethod(p.Method)
+	req.SetRequestURI("http://" + p.Address + target)
+	for name, value := range p.Header {
+		req.Header.Set(name, value)
+	}
+	if p.Body != "" {
+		req.Header.SetContentType("application/json")
+		req.SetBodyString(p.Body)
+	}
+	if sign != nil {
+		req.Header.Set(principal.AssertionHeader, sign(target))
+	}
+}
+
+// signAgain is how long an assertion is used, so that making them is no part of what is measured.
+const signAgain = principal.AssertionLifetime / 3
+
+func (p Plan) signer() (func(target string) string, error) {
+	if p.Sign == nil {
+		return nil, nil //nolint:nilnil // no signer is what a plan without one wants
+	}
+	keys, err := principal.ParseKeyring(p.Sign.MeshKey)
+	if err != nil {
+		return nil, err
+	}
+	who := principal.Encode(p.Sign.Principal)
+	type made struct {
+		text string
+		at   time.Time
+	}
+	var mu sync.Mutex
+	known := map[string]made{}
+	return func(target string) string {
+		now := time.Now()
+		mu.Lock()
+		defer mu.Unlock()
+		m, ok := known[target]
+		if !ok || now.Sub(m.at) > signAgain {
+			m = made{text: keys.Sign(who, p.Method, target, now), at: now}
+			known[target] = m
+		}
+		return m.text
+	}, nil
+}
+
+type tally struct {
+	latencies *hdrhistogram.Histogram // microseconds
+	failures  map[string]int64
+}
+
+func newTally() *tally {
+	return &tally{latencies: hdrhistogram.New(1, longest.Microseconds(), accuracy), failures: map[string]int64{}}
+}
+
+func sum(tallies []*tally, over time.Duration) Result {
+	all := newTally()
+	for _, t := range tallies {
+		all.latencies.Merge(t.latencies)
+		for what, n := range t.failures {
+			all.failures[what] += n
+		}
+	}
+	at := func(q float64) time.Duration { return time.Duration(all.latencies.ValueAtQuantile(q)) * time.Microsecond }
+	return Result{
+		Rate: float64(all.latencies.TotalCount()) / over.Seconds(), P50: at(50), P99: at(99), Failures: all.failures,
+	}
+}
+
+// Serve reads a plan from in, carries it out and writes the result to out, as a process of its own does.
+func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	var p Plan
+	if err := json.NewDecoder(in).Decode(&p); err != nil {
+		return fmt.Errorf("read the plan: %w", err)
+	}
+	result, err := Run(ctx, p)
+	if err != nil {
+		return err
+	}
+	return json.NewEncoder(out).Encode(result)
+}

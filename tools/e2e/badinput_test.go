@@ -1,0 +1,121 @@
+package e2e
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestBodiesThatAreNoJSONObject(t *testing.T) {
+	deep := strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20000)
+	for name, test := range map[string]struct{ body, code string }{
+		"empty":              {"", "not_an_object"},
+		"not JSON":           {"firstName=Ana", "malformed_json"},
+		"cut off":            {`{"firstName":"Ana"`, "malformed_json"},
+		"a list":             {`[]`, "not_an_object"},
+		"a string":           {`"Ana"`, "not_an_object"},
+		"null":               {`null`, "not_an_object"},
+		"two values":         {`{} {}`, "malformed_json"},
+		"a comment":          {`{} // `, "malformed_json"},
+		"duplicate members":  {`{"firstName":"Ana","lastName":"Lima","dob":"1980-02-29","firstName":"Eva"}`, "duplicate_member"},
+		"escaped duplicates": {`{"firstName":"Ana","lastName":"Lima","dob":"1980-02-29","first\u004eame":"Eva"}`, "duplicate_member"},
+		"invalid UTF-8":      {"{\"firstName\":\"A\xffna\",\"lastName\":\"Lima\",\"dob\":\"1980-02-29\"}", "malformed_json"},
+		"a lone surrogate":   {`{"firstName":"A\ud800na","lastName":"Lima","dob":"1980-02-29"}`, "malformed_json"},
+		"a raw NUL":          {"{\"firstName\":\"A\x00na\",\"lastName\":\"Lima\",\"dob\":\"1980-02-29\"}", "malformed_json"},
+		"UTF-16":             {"\xff\xfe{\x00}\x00", "malformed_json"},
+		"very deep":          {deep, "malformed_json"},
+		"NaN":                {`{"firstName":NaN}`, "malformed_json"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := owner(t)
+			path, _ := stored(c, ana())
+			for _, a := range []answer{c.post(patients, test.body), c.patch(path, test.body), c.put(path+"/deceased", test.body)} {
+				a.is(bad)
+				if code := a.problem().Code; code != test.code && (test.body != "" || code != "malformed_request") {
+					t.Errorf("code %q, want %q", code, test.code)
+				}
+				if strings.Contains(string(a.raw), "Ana") {
+					t.Errorf("the answer repeats what was sent: %s", a.raw)
+				}
+			}
+		})
+	}
+}
+
+func TestBodyTypes(t *testing.T) {
+	c := owner(t)
+	for _, contentType := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml", "application/jsonp", "image/png"} {
+		c.with("Content-Type", contentType).post(patients, `{"firstName":"Ana","lastName":"Lima","dob":"1980-02-29"}`).refused(http.StatusUnsupportedMediaType, "unsupported_media_type")
+	}
+	for _, contentType := range []string{"application/json; charset=utf-8", "APPLICATION/JSON", "application/merge-patch+json"} {
+		c.with("Content-Type", contentType).post(patients, ana()).is(ok)
+	}
+	c.with("Content-Encoding", "gzip").post(patients, ana()).is(http.StatusUnsupportedMediaType)
+}
+
+func TestBodiesOverTheLimit(t *testing.T) {
+	huge := append([]byte(`{"firstName":"`), bytes.Repeat([]byte("x"), 10<<20)...)
+	owner(t).post(patients, huge).refused(http.StatusRequestEntityTooLarge, "body_too_large")
+	// The same without a length: only counting finds out.
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, world.Demo().Gateway+patients, struct{ io.Reader }{bytes.NewReader(huge)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header = owner(t).header
+	req.Header.Set("Content-Type", "application/json")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Skipf("the connection was closed while the body was still being sent: %v", err)
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode != http.StatusRequestEntityTooLarge {
+		t.Errorf("answered %d", resp.StatusCode)
+	}
+	just := but(map[string]any{"note": strings.Repeat("x", 900<<10)})
+	owner(t).post(patients, just).is(ok)
+}
+
+func TestUnknownRoutesAndMethods(t *testing.T) {
+	c := owner(t)
+	for _, path := range []string{"/", "/v3", "/v3/", "/v3/patients", "/v1/patient", "/v3/patient/", "/V3/patient", "/internal/credential", "/metrics", "/v3/patient/1/2/3/4"} {
+		c.get(path).refused(missing, "not_found")
+		anyone(t).get(path).is(http.StatusUnauthorized)
+	}
+	for path, allow := range map[string][]string{
+		patients: {"GET", "POST"}, patients + "/1": {"DELETE", "GET", "PATCH"}, patients + "/1/deceased": {"DELETE", "GET", "PUT"},
+		patients + "/value-sets": {"GET"}, patients + "/1/restore": {"POST"}, patients + "/1/history": {"GET"},
+	} {
+		a := c.do("PROPFIND", path, nil)
+		a.refused(http.StatusMethodNotAllowed, "method_not_allowed")
+		got := strings.Split(a.header.Get("Allow"), ", ")
+		got = slices.DeleteFunc(got, func(m string) bool { return m == "HEAD" || m == "OPTIONS" })
+		slices.Sort(got)
+		if !slices.Equal(got, allow) {
+			t.Errorf("%s allows %v, want %v", path, got, allow)
+		}
+		anyone(t).do("PROPFIND", path, nil).is(http.StatusUnauthorized)
+	}
+}
+
+func TestPathsAreNormalisedBeforeTheyAreRouted(t *testing.T) {
+	for _, path := range []string{"/v3/patient/../../internal/credential", "/v3/%2e%2e/internal/credential", "/docs/..%2finternal/credential", "//internal/credential", "/v3\\..\\internal\\credential"} {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, world.Demo().Gateway, strings.NewReader(`{"token":"x"}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		req.URL.Opaque = strings.TrimPrefix(world.Demo().Gateway, "http:") + path
+		req.Header = owner(t).header
+		req.Header.Set("Content-Type", "application/json")
+		resp, err := http.DefaultClient.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		resp.Body.Close()
+		if resp.StatusCode != missing && resp.StatusCode != http.StatusMethodNotAllowed && resp.StatusCode != bad {
+			t.Errorf("%s answered %d", path, resp.StatusCode)
+		}
+	}
+}

@@ -1,0 +1,149 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/hex"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// marks are values that cannot stand anywhere by chance.
+var marks = []string{"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey"}
+
+// TestNothingEmittedHoldsAPatientsData sends marked values the good way and every bad way, and searches all that the
+// mesh wrote or sent: logs, traces, metrics, and what it answers.
+func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
+	c := owner(t)
+	body := map[string]any{
+		"firstName": "Qxzfirst", "lastName": "Qxzlast", "middleName": "Qxzmiddle", "dob": "1913-07-23", "genderIdentity": "Qxzidentity",
+		"preferredLanguage": "Qxzlanguage", "last4Ssn": "8361",
+	}
+	at, _ := stored(c.with("Idempotency-Key", key(t)+"Qxzkey"), body)
+	c.patch(at, map[string]any{"middleName": "Qxzmiddle2"}).is(ok)
+	c.put(at+"/deceased", map[string]any{"note": "Qxznote", "deceasedDate": "1913-07-23"}).is(ok)
+	refused := []answer{
+		c.post(patients, map[string]any{"firstName": "Qxzbad\u0000", "dob": "Qxzbad", "gender": "Qxzbad", "last4Ssn": "Qxzbad"}),
+		c.post(patients, `{"firstName":"Qxzbad","firstName":"Qxzbad"}`),
+		c.post(patients, `{"Qxzbad`),
+		c.patch(at, map[string]any{"lastName": "n/a", "middleName": "Qxzbad", "gender": "Qxzbad"}),
+		c.with("If-Match", `"Qxzbad"`).patch(at, map[string]any{"middleName": "Qxzbad"}),
+		c.get(patients + "?after=Qxzquery&firstName=Qxzquery&page=Qxzquery"),
+		c.get("/v3/patient/Qxzquery"),
+		c.get("/v3/Qxzquery/find?lastName=Qxzquery"),
+		c.do("QXZBAD", patients, nil),
+		anyone(t).with("Authorization", "Bearer Qxzbad").get(patients),
+		anyone(t).with("Content-Type", "application/x-www-form-urlencoded").post("/oauth2/token", "grant_type=Qxzbad&scope=Qxzbad"),
+	}
+	for _, a := range refused {
+		if a.status < 400 || a.status >= 500 {
+			t.Errorf("answered %d", a.status)
+		}
+		if bytes.Contains(a.raw, []byte("Qxz")) {
+			t.Errorf("the answer repeats what was sent: %s", a.raw)
+		}
+	}
+	last := c.get(at).is(ok).header.Get("Trace-Id")
+	id, err := hex.DecodeString(last)
+	if err != nil || len(id) != 16 {
+		t.Fatalf("Trace-Id %q", last)
+	}
+	eventually(t, 20*time.Second, func() bool { return emitted.contains("/v1/traces", id) })
+	eventually(t, 20*time.Second, func() bool { return emitted.contains("/v1/metrics", []byte("http.server.request.duration")) })
+
+	for _, mark := range marks {
+		for _, where := range []string{"/v1/traces", "/v1/metrics", "/v1/logs"} {
+			if emitted.contains(where, []byte(mark)) {
+				t.Errorf("%q went out by %s", mark, where)
+			}
+		}
+		for name, text := range logs(t) {
+			if bytes.Contains(text, []byte(mark)) {
+				t.Errorf("%q stands in %s", mark, name)
+			}
+		}
+		for _, service := range []string{"identity", "tenant", "patient", "attachment", "matching"} {
+			if text := scrape(t, service); strings.Contains(text, mark) {
+				t.Errorf("%q stands in the metrics of %s", mark, service)
+			}
+		}
+	}
+}
+
+// logs is all that the programs have logged, by file.
+func logs(t *testing.T) map[string][]byte {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(world.Path("log"), "*"))
+	if err != nil || len(files) < 6 {
+		t.Fatalf("logs: %v, %v", files, err)
+	}
+	out := map[string][]byte{}
+	for _, file := range files {
+		if out[filepath.Base(file)], err = os.ReadFile(file); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return out
+}
+
+// scrape is what Prometheus would read of a service.
+func scrape(t *testing.T, service string) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+world.Address(service)+"/metrics", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var text bytes.Buffer
+	if _, err := text.ReadFrom(resp.Body); err != nil || resp.StatusCode != ok {
+		t.Fatalf("%s answered %d, %v", service, resp.StatusCode, err)
+	}
+	return text.String()
+}
+
+func TestOneTraceJoinsGatewayServiceAndDatabase(t *testing.T) {
+	const given = "4bf92f3577b34da6a3ce929d0e0e4736"
+	c := owner(t).with("traceparent", "00-"+given+"-00f067aa0ba902b7-01")
+	if got := c.post(patients, ana()).is(ok).header.Get("Trace-Id"); got != given {
+		t.Errorf("Trace-Id %q does not honour the caller's traceparent", got)
+	}
+	c.with("X-Nothing", "1").post(patients, map[string]any{}).is(bad)
+	if got := c.get("/nowhere").header.Get("Trace-Id"); got != given {
+		t.Errorf("Trace-Id %q on a refusal", got)
+	}
+	id, err := hex.DecodeString(given)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, 20*time.Second, func() bool {
+		return emitted.spans(id, "gateway") && emitted.spans(id, "patient") && emitted.contains("/v1/traces", []byte("INSERT INTO patient"))
+	})
+	eventually(t, 5*time.Second, func() bool {
+		return bytes.Contains(logs(t)["gateway.log"], []byte(`"trace_id":"`+given+`"`))
+	})
+}
+
+func TestMetricsTellRateErrorsAndDurationByPattern(t *testing.T) {
+	c := owner(t)
+	at, _ := stored(c, ana())
+	c.get(at).is(ok)
+	text := scrape(t, "patient")
+	for _, want := range []string{
+		`http_server_request_duration_seconds_count{`, `http_route="/v3/patient/:patientId"`, `http_response_status_code="200"`, "go_goroutine", "pgxpool_",
+	} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the metrics of patient lack %s", want)
+		}
+	}
+	if strings.Contains(text, fmt.Sprint(strings.TrimPrefix(at, patients+"/"))) {
+		t.Error("an id is a label")
+	}
+}

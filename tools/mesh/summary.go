@@ -1,0 +1,30 @@
+package mesh
+
+import "strings"
+
+// Summary tells people where everything is, with three calls to copy.
+func (m *Mesh) Summary() string {
+	first := m.demo.Tenants[0]
+	return strings.NewReplacer(
+		"{gateway}", m.URL(), "{demo}", shortPath(m.dir.Path(demoFile)), "{logs}", shortPath(m.dir.Path("log")),
+		"{tenant}", first.Name, "{key}", first.APIKey, "{client}", first.ClientID, "{secret}", first.ClientSecret,
+	).Replace(`
+The mesh is ready.
+
+  gateway        {gateway}
+  API reference  {gateway}/docs
+  credentials    {demo}
+  logs           {logs}/
+
+Three calls to copy, as {tenant}:
+
+curl -s -X POST {gateway}/v3/patient -H 'Authorization: Bearer {key}' \
+  -H 'Content-Type: application/json' -d '{"firstName":"Grace","lastName":"Hopper","dob":"1906-12-09"}'
+
+curl -s '{gateway}/v3/patient?size=10' -H 'Authorization: Bearer {key}'
+
+curl -s -X POST {gateway}/oauth2/token -u '{client}:{secret}' -d grant_type=client_credentials
+
+Ctrl-C stops it; the next start finds everything again.
+`)
+}
