@@ -7,6 +7,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"strconv"
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
@@ -43,11 +44,8 @@ func Parse(p principal.Principal, header *string, request ...[]byte) (Key, []fau
 	}
 	digest := sha256.New()
 	for _, part := range request {
-		var size [8]byte
-		for i := range size {
-			size[i] = byte(len(part) >> (8 * i))
-		}
-		digest.Write(size[:])
+		digest.Write(strconv.AppendInt(nil, int64(len(part)), 10)) // so that no two lists of parts run together
+		digest.Write([]byte{':'})
 		digest.Write(part)
 	}
 	return Key{Tenant: p.TenantID, Credential: credential(p), Value: *header, Hash: digest.Sum(nil)}, nil

@@ -60,7 +60,7 @@ func dialer(limit time.Duration) fasthttp.DialFuncWithTimeout {
 		if timeout <= 0 || timeout > limit {
 			timeout = limit
 		}
-		conn, err := net.DialTimeout("tcp", address, timeout)
+		conn, err := net.DialTimeout("tcp", address, timeout) //nolint:noctx // fasthttp dials with a timeout, not with a context
 		if err != nil {
 			return nil, &dialError{err}
 		}

@@ -99,7 +99,7 @@ func (p *Peer) attempts(ctx context.Context, req *fasthttp.Request, resp *fastht
 		}
 		err := p.once(i, req, resp, deadline)
 		done(err)
-		again := false
+		var again bool
 		switch {
 		case err == nil:
 			again = unhandled(resp) && !req.IsBodyStream()

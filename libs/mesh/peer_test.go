@@ -109,7 +109,11 @@ func TestDoGoesToAnotherInstance(t *testing.T) {
 		c.SetStatusCode(503)
 		c.Response.Header.Set(UnhandledHeader, "1")
 	}
-	vanish := func(c *fasthttp.RequestCtx) { c.Conn().Close(); c.HijackSetNoResponse(true); c.Hijack(func(net.Conn) {}) }
+	vanish := func(c *fasthttp.RequestCtx) {
+		c.Conn().Close()
+		c.HijackSetNoResponse(true)
+		c.Hijack(func(net.Conn) {})
+	}
 	tests := []struct {
 		name   string
 		first  fasthttp.RequestHandler // nil: nothing listens
@@ -179,7 +183,7 @@ func TestDoSurvivesARestart(t *testing.T) {
 	}
 	server := &fasthttp.Server{Handler: ok}
 	go func() { _ = server.Serve(ln) }()
-	defer server.Shutdown() //nolint:errcheck // the test is over
+	defer server.Shutdown()
 	if err := p.Do(t.Context(), e.req, e.resp, RepeatSafe); err != nil {
 		t.Errorf("after the restart: %v", err)
 	}
@@ -204,7 +208,7 @@ func TestBreakerOpensAndTriesAgain(t *testing.T) {
 	}
 	server := &fasthttp.Server{Handler: ok}
 	go func() { _ = server.Serve(ln) }()
-	defer server.Shutdown() //nolint:errcheck // the test is over
+	defer server.Shutdown()
 	for {
 		err := p.Do(t.Context(), e.req, e.resp, RepeatSafe)
 		if err == nil {

@@ -44,7 +44,7 @@ func Open(c Config) (*DB, error) {
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.RuntimeParams["statement_timeout"] = statementTimeout
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
-	config.ConnConfig.Tracer = tracer{otelpgx.NewTracer(otelpgx.WithTrimSQLInSpanName(), otelpgx.WithDisableConnectionDetailsInAttributes())}
+	config.ConnConfig.Tracer = tracer{otelpgx.NewTracer(otelpgx.WithDisableConnectionDetailsInAttributes())}
 	config.AfterConnect = refusePower
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
 	if err != nil {

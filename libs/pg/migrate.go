@@ -22,8 +22,8 @@ func Migrate(ctx context.Context, ownerURL, serviceRole string, migrations fs.FS
 	}
 	config.RuntimeParams["app.service_role"] = serviceRole
 	db := stdlib.OpenDB(*config)
-	defer db.Close() //nolint:errcheck // nothing is left to lose
-	locker, err := lock.NewPostgresSessionLocker()
+	defer db.Close()                                                           //nolint:errcheck // nothing is left to lose
+	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // ask each second, for five minutes
 	if err != nil {
 		return fmt.Errorf("migration lock: %w", err)
 	}

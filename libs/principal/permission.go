@@ -25,6 +25,7 @@ const (
 	ClientManage
 )
 
+//nolint:gochecknoglobals // a constant, which Go cannot say of a list
 var permissionNames = [...]string{
 	"patient:read", "patient:write", "patient:delete", "patient:restore",
 	"document:read", "document:write", "match:read", "tenant:read", "tenant:admin",

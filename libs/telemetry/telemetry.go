@@ -125,4 +125,5 @@ func (h traced) Handle(ctx context.Context, r slog.Record) error {
 }
 
 func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs)} }
-func (h traced) WithGroup(name string) slog.Handler       { return traced{h.Handler.WithGroup(name)} }
+
+func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }

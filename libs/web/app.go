@@ -158,7 +158,8 @@ func (a *App) readyz(c *fiber.Ctx) error {
 
 // JSONOnly refuses a body that is not JSON. It goes before the generated handlers, which would call it malformed.
 func JSONOnly(c *fiber.Ctx, next fiber.Handler) error {
-	if c.Request().Header.ContentLength() != 0 && !isJSON(string(c.Request().Header.ContentType())) {
+	// -1 is a chunked body; -2, which fasthttp gives a GET without Content-Length, is none.
+	if length := c.Request().Header.ContentLength(); length != 0 && length != -2 && !isJSON(string(c.Request().Header.ContentType())) {
 		return fault.New(fault.UnsupportedMedia, "unsupported_media_type", "The body must be application/json.")
 	}
 	return next(c)

@@ -123,7 +123,7 @@ func (e *editor) birth(given *string, p *Patient) {
 		e.fault(field, "invalid_date", err.Error())
 	case civil.InFuture(day, e.now):
 		e.fault(field, "in_future", "must not be in the future")
-	case p.Deceased.Date != nil && day.After(*p.Deceased.Date):
+	case p.Date != nil && day.After(*p.Date):
 		e.fault(field, "after_death", "must not be after the date of death")
 	default:
 		p.DOB = day
@@ -226,5 +226,5 @@ func Diff(before, after Patient) []string {
 	note("genderIdentity", before.GenderIdentity != after.GenderIdentity)
 	note("preferredLanguage", before.PreferredLanguage != after.PreferredLanguage)
 	note("last4Ssn", before.SSNLast4 != after.SSNLast4)
-	return append(fields, before.Deceased.diff(after.Deceased)...)
+	return append(fields, before.diff(after.Deceased)...)
 }

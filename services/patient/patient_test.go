@@ -155,7 +155,7 @@ func TestDeathNotice(t *testing.T) {
 				t.Errorf("marking twice is not idempotent: %s", diff)
 			}
 			alive := after.Alive(now)
-			if alive.Deceased.Deceased || alive.Deceased.Date != nil {
+			if alive.Deceased.Deceased || alive.Date != nil {
 				t.Error("the mark is not undone")
 			}
 		})

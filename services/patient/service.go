@@ -134,40 +134,50 @@ type Precondition func(version int64) error
 
 // Update applies what an input gives.
 func (s *Service) Update(ctx context.Context, id int64, in Input, may Precondition) (Patient, error) {
-	return s.change(ctx, id, verb{need: principal.PatientWrite, what: Updated, may: may, faults: in.Validate(s.now()),
-		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.With(in, now) }})
+	return s.change(ctx, id, verb{
+		need: principal.PatientWrite, what: Updated, may: may, faults: in.Validate(s.now()),
+		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.With(in, now) },
+	})
 }
 
 // Delete marks a patient deleted.
 func (s *Service) Delete(ctx context.Context, id int64, may Precondition) error {
-	_, err := s.change(ctx, id, verb{need: principal.PatientDelete, what: Deleted, count: -1, may: may,
+	_, err := s.change(ctx, id, verb{
+		need: principal.PatientDelete, what: Deleted, count: -1, may: may,
 		apply: func(p Patient, now time.Time) (Patient, []fault.Field) {
 			p.DeletedAt = &now
 			return p, nil
-		}})
+		},
+	})
 	return err
 }
 
 // Restore brings a deleted patient back. One that is not deleted stays as it is.
 func (s *Service) Restore(ctx context.Context, id int64) (Patient, error) {
-	return s.change(ctx, id, verb{need: principal.PatientRestore, what: Restored, count: +1, deleted: true,
+	return s.change(ctx, id, verb{
+		need: principal.PatientRestore, what: Restored, count: +1, deleted: true,
 		apply: func(p Patient, _ time.Time) (Patient, []fault.Field) {
 			p.DeletedAt = nil
 			return p, nil
-		}})
+		},
+	})
 }
 
 // MarkDeceased records a death.
 func (s *Service) MarkDeceased(ctx context.Context, id int64, notice DeathNotice) (Patient, error) {
 	_, faults := Patient{}.Died(notice, s.now())
-	return s.change(ctx, id, verb{need: principal.PatientWrite, what: DeceasedMarked, faults: faults,
-		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.Died(notice, now) }})
+	return s.change(ctx, id, verb{
+		need: principal.PatientWrite, what: DeceasedMarked, faults: faults,
+		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.Died(notice, now) },
+	})
 }
 
 // UnmarkDeceased undoes a mistaken record of a death.
 func (s *Service) UnmarkDeceased(ctx context.Context, id int64) (Patient, error) {
-	return s.change(ctx, id, verb{need: principal.PatientWrite, what: DeceasedUnmarked,
-		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.Alive(now), nil }})
+	return s.change(ctx, id, verb{
+		need: principal.PatientWrite, what: DeceasedUnmarked,
+		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.Alive(now), nil },
+	})
 }
 
 // verb is one way to change a patient.

@@ -227,8 +227,12 @@ func TestKeysCannotWiden(t *testing.T) {
 	}
 	c.post("/v2/token", map[string]any{"acRoleIds": []string{admin}}).is(http.StatusForbidden)
 	for _, body := range []map[string]any{
-		{}, {"acRoleIds": []string{}}, {"acRoleIds": "x"}, {"acRoleIds": []string{"00000000-0000-0000-0000-000000000000"}},
-		{"acRoleIds": []string{ids["Owner"]}, "expiresAt": "2001-01-01T00:00:00Z"}, {"acRoleIds": []string{ids["Owner"]}, "expiresAt": "soon"},
+		{},
+		{"acRoleIds": []string{}},
+		{"acRoleIds": "x"},
+		{"acRoleIds": []string{"00000000-0000-0000-0000-000000000000"}},
+		{"acRoleIds": []string{ids["Owner"]}, "expiresAt": "2001-01-01T00:00:00Z"},
+		{"acRoleIds": []string{ids["Owner"]}, "expiresAt": "soon"},
 	} {
 		c.post("/v2/token", body).is(bad)
 	}

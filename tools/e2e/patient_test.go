@@ -160,8 +160,11 @@ func TestRefusedBodies(t *testing.T) {
 		{"last4Ssn of four digits: letters", but(map[string]any{"last4Ssn": "12a4"}), []string{"last4Ssn invalid_last4"}},
 		{"last4Ssn of four digits: a number", but(map[string]any{"last4Ssn": 1234}), []string{"last4Ssn invalid_type"}},
 		{"deceased cannot be set", but(map[string]any{"deceased": true}), []string{"deceased read_only"}},
-		{"wrong types are faults among the others", map[string]any{"firstName": 7, "lastName": []any{"x"}, "dob": true, "gender": map[string]any{}, "deceased": "no"},
-			[]string{"deceased invalid_type", "dob invalid_type", "firstName invalid_type", "gender invalid_type", "lastName invalid_type"}},
+		{
+			"wrong types are faults among the others",
+			map[string]any{"firstName": 7, "lastName": []any{"x"}, "dob": true, "gender": map[string]any{}, "deceased": "no"},
+			[]string{"deceased invalid_type", "dob invalid_type", "firstName invalid_type", "gender invalid_type", "lastName invalid_type"},
+		},
 	}
 	c := owner(t)
 	var before, after list

@@ -111,7 +111,7 @@ func TestAnotherTenantSeesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background()) //nolint:errcheck // the test is over
+	defer conn.Close(context.Background())
 	for _, table := range []string{"patient", "patient_history", "patient_count", "idempotency_key"} {
 		for setting, want := range map[string]bool{"": false, stranger.TenantID: false, by.TenantID: table != "idempotency_key"} {
 			if _, err := conn.Exec(t.Context(), `SELECT set_config('app.tenant_id', $1, false)`, setting); err != nil {
@@ -192,7 +192,7 @@ func TestTheCountIsExactWhileItIsRolledUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background()) //nolint:errcheck // the test is over
+	defer conn.Close(context.Background())
 	var rows int
 	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM patient_count`).Scan(&rows); err != nil || rows >= writers*each {
 		t.Errorf("nothing was rolled up: %d rows, %v", rows, err)
@@ -215,7 +215,7 @@ func TestExpiredKeysAreSweptAndOthersStay(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(context.Background()) //nolint:errcheck // the test is over
+	defer conn.Close(context.Background())
 	if _, err := conn.Exec(t.Context(), `UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'old'`); err != nil {
 		t.Fatal(err)
 	}
