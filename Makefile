@@ -76,13 +76,16 @@ check-generated: ## fail when a generated file is not what its source gives
 GENERATED_SUMS = git ls-files --cached --others --exclude-standard '*.gen.go' 'gateway/docs/openapi.json' | sort | xargs -r sha256sum 2>/dev/null || true
 
 .PHONY: bench
-bench: build ## measure the mesh side by side with nginx and pgbench
-	go run ./tools/bench
+bench: build ## measure the mesh side by side with nginx and pgbench: make bench ARGS='--only read'
+	go build -o bin/ ./tools/bench/cmd/bench
+	bin/bench $(if $(ARGS),$(ARGS),--out tools/bench/RESULTS.md)
 
 .PHONY: load
-load: ## put a CSV of people into the running mesh: make load FILE=people.csv
+load: ## put a CSV of people into the running mesh: make load FILE=people.csv ARGS=--verify
 	@test -n "$(FILE)" || { echo 'usage: make load FILE=people.csv'; exit 2; }
-	go run ./tools/load $(FILE)
+	@mkdir -p bin
+	go build -o bin/ ./tools/load/cmd/load
+	bin/load $(ARGS) "$(FILE)"
 
 .PHONY: tidy
 tidy: ## go mod tidy in all modules, with one version of each library

@@ -37,7 +37,7 @@ func (p *Peer) pick(avoid *instance) (i *instance, done func(error)) {
 	}
 	first := list[0]
 	if len(list) > 1 {
-		a := rand.IntN(len(list)) //nolint:gosec // spreads load, guards nothing
+		a := rand.IntN(len(list))     //nolint:gosec // spreads load, guards nothing
 		b := rand.IntN(len(list) - 1) //nolint:gosec // which of two instances is asked is no secret
 		if b >= a {
 			b++

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -42,7 +43,9 @@ func Start(ctx context.Context, program, version, environment, level string, out
 		return nil, fmt.Errorf("describe the program: %w", err)
 	}
 	t := &Telemetry{}
-	if t.Logger, err = logger(program, version, level, out); err != nil {
+	lines := newOutput(out)
+	t.closers = append(t.closers, lines.close)
+	if t.Logger, err = logger(program, version, level, lines); err != nil {
 		return nil, err
 	}
 	push := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != ""
@@ -96,34 +99,41 @@ func (t *Telemetry) metrics(ctx context.Context, about *resource.Resource, push 
 	return nil
 }
 
-// Close flushes what has not been sent yet.
+// Close flushes what has not been sent yet, the log last.
 func (t *Telemetry) Close(ctx context.Context) error {
 	var faults []error
-	for _, c := range t.closers {
+	for _, c := range slices.Backward(t.closers) {
 		faults = append(faults, c(ctx))
 	}
 	return errors.Join(faults...)
 }
 
-func logger(program, version, level string, out io.Writer) (*slog.Logger, error) {
+func logger(program, version, level string, out *output) (*slog.Logger, error) {
 	var l slog.Level
 	if err := l.UnmarshalText([]byte(level)); err != nil {
 		return nil, fmt.Errorf("LOG_LEVEL: %w", err)
 	}
 	handler := slog.NewJSONHandler(out, &slog.HandlerOptions{Level: l})
-	return slog.New(traced{handler}).With("service", program, "version", version), nil
+	return slog.New(traced{handler, out}).With("service", program, "version", version), nil
 }
 
 // traced adds the ids of the trace under way to every line.
-type traced struct{ slog.Handler }
+type traced struct {
+	slog.Handler
+	out *output
+}
 
 func (h traced) Handle(ctx context.Context, r slog.Record) error {
 	if span := oteltrace.SpanContextFromContext(ctx); span.IsValid() {
 		r.AddAttrs(slog.String("trace_id", span.TraceID().String()), slog.String("span_id", span.SpanID().String()))
 	}
-	return h.Handler.Handle(ctx, r)
+	err := h.Handler.Handle(ctx, r)
+	if r.Level >= slog.LevelWarn {
+		h.out.flush()
+	}
+	return err
 }
 
-func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs)} }
+func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs), h.out} }
 
-func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name)} }
+func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name), h.out} }

@@ -34,6 +34,10 @@ const (
 // TimeoutHeader tells the next hop how many milliseconds are left for a request.
 const TimeoutHeader = "Mesh-Timeout"
 
+// UnhandledHeader marks a 503 that was given before the request was looked at, so that the caller may try another
+// instance whatever the method.
+const UnhandledHeader = "Mesh-Unhandled"
+
 // DefaultTimeout is the budget of a request that came without one; MaxTimeout the longest that one may bring.
 const (
 	DefaultTimeout = 10 * time.Second
@@ -69,7 +73,7 @@ type App struct {
 	options  Options
 	draining atomic.Bool
 	inFlight atomic.Int64
-	meters   meters
+	meters   *meters
 }
 
 // New makes an app. Routes are added to it like to any Fiber app.
@@ -104,6 +108,7 @@ func New(o Options) (*App, error) {
 		JSONDecoder:           decode,
 		ErrorHandler:          a.refuse,
 	})
+	a.Server().DisablePreParseMultipartForm = true // forms of any size would go to disk before anybody asked who sends them
 	a.Use(a.around)
 	a.Get("/livez", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "alive"}) })
 	a.Get("/readyz", a.readyz)
@@ -127,7 +132,11 @@ func decode(data []byte, into any) error {
 func (a *App) refuse(c *fiber.Ctx, err error) error {
 	c.Response().Header.Set(fiber.HeaderXContentTypeOptions, "nosniff")
 	c.Response().SetConnectionClose()
-	WriteProblem(c.Response(), FromFiber(err), "")
+	_, span := otel.Tracer("mesh/web").Start(context.Background(), "unreadable")
+	defer span.End()
+	traceID := span.SpanContext().TraceID().String()
+	c.Set("Trace-Id", traceID)
+	WriteProblem(c.Response(), FromFiber(err), traceID)
 	return nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -27,13 +28,32 @@ const PatternKey = "mesh.pattern"
 // meters are what a program counts of its requests: rate, errors and duration by route pattern (RED).
 type meters struct {
 	duration metric.Float64Histogram
+	known    sync.Map // series to metric.MeasurementOption: to make one costs as much as to count
 }
 
-func newMeters(m metric.Meter) (meters, error) {
+// series is what requests are counted apart by. Methods, patterns and statuses are few.
+type series struct {
+	method, pattern string
+	code            int
+}
+
+func (m *meters) of(s series) metric.MeasurementOption {
+	if option, ok := m.known.Load(s); ok {
+		return option.(metric.MeasurementOption) //nolint:forcetypeassert // nothing else is stored
+	}
+	s.method, s.pattern = strings.Clone(s.method), strings.Clone(s.pattern)
+	option := metric.WithAttributeSet(attribute.NewSet(
+		attribute.String("http.request.method", s.method), attribute.String("http.route", s.pattern),
+		attribute.Int("http.response.status_code", s.code)))
+	m.known.Store(s, option)
+	return option
+}
+
+func newMeters(m metric.Meter) (*meters, error) {
 	duration, err := m.Float64Histogram("http.server.request.duration", metric.WithUnit("s"),
 		metric.WithDescription("How long requests took, by method, route pattern and status."),
 		metric.WithExplicitBucketBoundaries(.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10))
-	return meters{duration: duration}, err
+	return &meters{duration: duration}, err
 }
 
 // around is what happens round every handler: bound, trace, deadline, principal, error, count and log line.
@@ -78,6 +98,7 @@ func (a *App) handle(c *fiber.Ctx, ctx context.Context) (err error) { //nolint:r
 	}
 	if a.inFlight.Add(1) > a.options.MaxInFlight {
 		a.inFlight.Add(-1)
+		c.Set(UnhandledHeader, "1")
 		return fault.New(fault.Unavailable, "overloaded", "Too many requests are under way; try again shortly.")
 	}
 	defer a.inFlight.Add(-1)
@@ -102,9 +123,7 @@ func (a *App) account(ctx context.Context, c *fiber.Ctx, span trace.Span, start 
 	}
 	code, took := c.Response().StatusCode(), a.options.Now().Sub(start)
 	method := knownMethod(c.Method())
-	a.meters.duration.Record(ctx, took.Seconds(), metric.WithAttributeSet(attribute.NewSet(
-		attribute.String("http.request.method", method), attribute.String("http.route", pattern),
-		attribute.Int("http.response.status_code", code))))
+	a.meters.duration.Record(ctx, took.Seconds(), a.meters.of(series{method, pattern, code}))
 	if span.IsRecording() {
 		span.SetName(method + " " + pattern)
 		span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", pattern),

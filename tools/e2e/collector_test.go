@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"slices"
 	"sync"
 )
@@ -53,6 +54,13 @@ func (c *collector) contains(path string, text []byte) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.ContainsFunc(c.batches[path], func(batch []byte) bool { return bytes.Contains(batch, text) })
+}
+
+// matches reports whether what came to a path holds a match.
+func (c *collector) matches(path string, text *regexp.Regexp) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.ContainsFunc(c.batches[path], text.Match)
 }
 
 // spans reports whether a program sent a span of the trace. A program's spans arrive in batches that open with its name.

@@ -206,7 +206,7 @@ func TestReadIsIdempotent(t *testing.T) {
 }
 
 func TestIDsThatAreNone(t *testing.T) {
-	for _, id := range []string{"0", "-1", "1", "abc", "9223372036854775808", "9007199254740992", "1.0", "01", "%20", "1e3", "null", "00000000-0000-0000-0000-000000000000", "%00", "1%2F2"} {
+	for _, id := range []string{"0", "-1", "1", "abc", "9223372036854775808", "9007199254740992", "1.0", "01", "%20", "1e3", "null", "00000000-0000-0000-0000-000000000000", "1%2F2"} {
 		c := owner(t)
 		for _, method := range []string{http.MethodGet, http.MethodDelete} {
 			if got := c.do(method, patients+"/"+id, nil); got.status != missing {

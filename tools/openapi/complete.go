@@ -20,7 +20,7 @@ func complete(document object) error {
 				return fmt.Errorf("%s %s: %w", method, path, err)
 			}
 			responses := member(operation, "responses")
-			for _, status := range errorsOf(document, path, method, item, operation) {
+			for _, status := range errorsOf(document, path, item, operation) {
 				name, known := names[status].(string)
 				if !known {
 					return fmt.Errorf("%s %s: no response for %s: %w", method, path, status, errMarked)
@@ -61,7 +61,7 @@ func secure(operation object, path string) error {
 
 // errorsOf lists the statuses that fit an operation: what it takes tells what can be wrong with it. An operation names
 // further ones in x-errors.
-func errorsOf(document object, path, method string, item, operation object) []string {
+func errorsOf(document object, path string, item, operation object) []string {
 	statuses := []string{"400", "429", "503"}
 	if operation["x-public"] != true {
 		statuses = append(statuses, "401", "403")

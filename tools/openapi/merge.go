@@ -53,7 +53,7 @@ func merge(base, services string) (object, error) {
 }
 
 func read(file string) (object, error) {
-	raw, err := os.ReadFile(file) //nolint:gosec // named by whoever runs this
+	raw, err := os.ReadFile(file)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func add(document, service object) error {
 	}
 	tags, _ := document["tags"].([]any)
 	more, _ := service["tags"].([]any)
-	if all := append(tags, more...); len(all) > 0 {
-		document["tags"] = all
+	if tags = append(tags, more...); len(tags) > 0 {
+		document["tags"] = tags
 	}
 	return nil
 }

@@ -74,6 +74,7 @@ func (s Store) Find(ctx context.Context, h Hash) (Look, error) {
 }
 
 // removeUnchanged deletes a key if it still holds the value: a tombstone put there meanwhile stays.
+//
 //nolint:gochecknoglobals // a constant, which Go cannot say of a script
 var removeUnchanged = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
 

@@ -1,0 +1,40 @@
+// Package route knows which service answers which request, and what the request needs for it. It holds the one table of
+// all public operations and finds a request's place in it; it knows nothing of what the operations mean.
+package route
+
+import (
+	"time"
+
+	"github.com/patient-mesh/patient-mesh/libs/mesh"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+)
+
+// Route is one public operation.
+type Route struct {
+	Method  string
+	Pattern string // segments, of which {name} takes any text
+	Service string
+	Need    principal.Permission // of the credential; none: any credential will do
+	Traits
+}
+
+// Traits are what sets a route apart from the others. The zero value is what most of them are.
+type Traits struct {
+	Public    bool          // needs no credential: the service looks after itself
+	Patient   bool          // touches patient data: in production the tenant must have accepted the agreement
+	BodyLimit int64         // bytes; DefaultBodyLimit when zero
+	Timeout   time.Duration // shorter than the default budget; zero: the default
+	Stream    bool          // the body is passed on as it comes, in both directions
+	Repeat    mesh.Repeat
+}
+
+// DefaultBodyLimit is the longest body of a route that does not say otherwise, in bytes.
+const DefaultBodyLimit = 1 << 20
+
+// Limit is the longest body that the route takes, in bytes.
+func (r *Route) Limit() int64 {
+	if r.BodyLimit > 0 {
+		return r.BodyLimit
+	}
+	return DefaultBodyLimit
+}

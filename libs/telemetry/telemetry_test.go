@@ -1,0 +1,64 @@
+package telemetry_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"go.opentelemetry.io/otel"
+
+	"github.com/patient-mesh/patient-mesh/libs/telemetry"
+)
+
+func TestLinesCarryTheTraceAndWarningsAreWrittenAtOnce(t *testing.T) {
+	var out bytes.Buffer
+	tel, err := telemetry.Start(t.Context(), "program", "v1", "demo", "info", &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, span := otel.Tracer("test").Start(t.Context(), "work")
+	tel.Logger.InfoContext(ctx, "first")
+	tel.Logger.With("k", "v").WarnContext(ctx, "second")
+	lines := strings.Split(strings.TrimSpace(out.String()), "\n")
+	if len(lines) != 2 {
+		t.Fatalf("written before the end: %q", lines)
+	}
+	for _, line := range lines {
+		var got map[string]any
+		if err := json.Unmarshal([]byte(line), &got); err != nil {
+			t.Fatal(err)
+		}
+		if got["trace_id"] != span.SpanContext().TraceID().String() || got["service"] != "program" || got["version"] != "v1" {
+			t.Errorf("%s", line)
+		}
+	}
+	tel.Logger.Info("third")
+	tel.Logger.Debug("not at this level")
+	if err := tel.Close(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := out.String(); !strings.Contains(text, "third") || strings.Contains(text, "not at this level") {
+		t.Errorf("after the end: %s", text)
+	}
+}
+
+func TestMetricsCanBeScraped(t *testing.T) {
+	tel, err := telemetry.Start(t.Context(), "program", "v1", "demo", "info", &bytes.Buffer{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer tel.Close(t.Context())
+	w := httptest.NewRecorder()
+	tel.Metrics.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
+	if !strings.Contains(w.Body.String(), "go_goroutine") {
+		t.Errorf("no runtime metrics: %s", w.Body)
+	}
+}
+
+func TestAWrongLevelIsToldByItsName(t *testing.T) {
+	if _, err := telemetry.Start(t.Context(), "program", "v1", "demo", "loud", &bytes.Buffer{}); err == nil || !strings.Contains(err.Error(), "LOG_LEVEL") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,126 @@
+// Command identity serves credentials: API keys, OAuth clients and tokens.
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/patient-mesh/patient-mesh/libs/cache"
+	"github.com/patient-mesh/patient-mesh/libs/cache/session"
+	"github.com/patient-mesh/patient-mesh/libs/config"
+	"github.com/patient-mesh/patient-mesh/libs/outbox"
+	"github.com/patient-mesh/patient-mesh/libs/pg"
+	"github.com/patient-mesh/patient-mesh/libs/program"
+	"github.com/patient-mesh/patient-mesh/libs/run"
+	"github.com/patient-mesh/patient-mesh/libs/secret"
+	"github.com/patient-mesh/patient-mesh/libs/web"
+	"github.com/patient-mesh/patient-mesh/services/identity"
+	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
+	"github.com/patient-mesh/patient-mesh/services/identity/password"
+	"github.com/patient-mesh/patient-mesh/services/identity/peer"
+	"github.com/patient-mesh/patient-mesh/services/identity/rest"
+	"github.com/patient-mesh/patient-mesh/services/identity/seal"
+	"github.com/patient-mesh/patient-mesh/services/identity/store"
+)
+
+func main() { run.Main(run.Program{Name: "identity", Serve: serve, Migrate: migrate}) }
+
+func migrate(ctx context.Context) error {
+	c, err := config.Read[settings]()
+	if err != nil {
+		return err
+	}
+	return c.Migrate(ctx, store.Migrations())
+}
+
+func serve(ctx context.Context) error {
+	c, err := config.Read[settings]()
+	if err != nil {
+		return err
+	}
+	p, err := program.Start(ctx, "identity", "127.0.0.1:8081", c.Common)
+	if err != nil {
+		return err
+	}
+	defer p.Close() //nolint:errcheck // telemetry that cannot be sent any more is no failure of the service
+	if c.MigrateURL != "" {
+		if err := c.Migrate(ctx, store.Migrations()); err != nil {
+			return err
+		}
+	}
+	db, err := pg.Open(c.Config)
+	if err != nil {
+		return err
+	}
+	defer db.Close()
+	redis, err := cache.Open(c.RedisURL, cache.Telemetry{})
+	if err != nil {
+		return fmt.Errorf("REDIS_URL: %w", err)
+	}
+	defer redis.Close() //nolint:errcheck // nothing is left to lose
+
+	relay, err := outbox.NewRelay(db, p.Logger, outbox.Options{
+		Handlers: map[string]outbox.Handler{session.Effect: session.Handler(redis)},
+	})
+	if err != nil {
+		return err
+	}
+	kept := &store.Store{DB: db, Log: p.Logger}
+	tenants := peer.NewTenants(p.Peers.Caller("tenant", p.Keyring, p.Name), time.Now)
+	service, server, err := assemble(c, p.Logger, tenants, kept, relay.Nudge)
+	if err != nil {
+		return err
+	}
+	options := p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready})
+	options.Public = public
+	app, err := web.New(options)
+	if err != nil {
+		return err
+	}
+	routes(app, &rest.Server{Identity: service}, server)
+	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
+}
+
+// The labels under which keys are derived from CREDENTIAL_KEY. They must never change.
+const (
+	sealLabel  = "seal"
+	tokenLabel = "access-token"
+)
+
+// assemble makes the verbs and the authorization server, which know each other.
+func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *store.Store, nudge func()) (*identity.Service, *oauth.Server, error) {
+	issuer, err := c.issuer()
+	if err != nil {
+		return nil, nil, err
+	}
+	hasher, err := secret.NewHasher(c.CredentialKey)
+	if err != nil {
+		return nil, nil, fmt.Errorf("CREDENTIAL_KEY: %w", err)
+	}
+	sealer, err := seal.New(hasher.Key(sealLabel), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	service := &identity.Service{
+		Keys: kept, Clients: kept, Tokens: kept, Users: kept, Applications: kept,
+		Tenants: tenants, Hasher: hasher, Sealer: sealer, Passwords: password.New(runtime.GOMAXPROCS(0), rand.Reader),
+		Uses:        identity.NewUses(kept, log),
+		Environment: c.Environment, Now: time.Now, Random: rand.Reader, NewID: uuid.NewV7, Nudge: nudge,
+	}
+	server, err := oauth.New(oauth.Options{
+		Issuer: issuer, Environment: c.Environment, TokenKey: hasher.Key(tokenLabel), Clients: service, Tokens: kept,
+		Keys:   &oauth.Keys{Store: kept, Sealer: sealer, Random: rand.Reader, Now: time.Now},
+		Logger: log, Now: time.Now, NewID: uuid.NewV7, Nudge: nudge,
+	})
+	if err != nil {
+		return nil, nil, err
+	}
+	service.Genuine = server.Genuine
+	return service, server, nil
+}

@@ -1,0 +1,50 @@
+package main
+
+import (
+	"context"
+	"strings"
+
+	"github.com/gofiber/fiber/v2"
+
+	"github.com/patient-mesh/patient-mesh/libs/web"
+	"github.com/patient-mesh/patient-mesh/services/identity/api"
+	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
+	"github.com/patient-mesh/patient-mesh/services/identity/rest"
+)
+
+// public reports the paths whose handlers authenticate their callers themselves, or need not.
+func public(path string) bool {
+	return strings.HasPrefix(path, "/oauth2/") || path == "/auth/oauth2/token" || strings.HasPrefix(path, "/.well-known/")
+}
+
+// routes adds the generated operations, and the OAuth endpoints, which take forms.
+func routes(app *web.App, server *rest.Server, o *oauth.Server) {
+	app.Post("/oauth2/token", form(o.Token))
+	app.Post("/auth/oauth2/token", form(o.Token))
+	app.Post("/oauth2/revoke", form(o.Revoke))
+	app.Post("/oauth2/introspect", form(o.Introspect))
+	app.Get("/oauth2/jwks", func(c *fiber.Ctx) error { return write(c, o.KeySet(c.UserContext())) })
+	app.Get("/.well-known/oauth-authorization-server", func(c *fiber.Ctx) error { return write(c, o.Metadata()) })
+	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
+		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
+}
+
+// form hands a request to an OAuth endpoint, with every Authorization header that it came with.
+func form(endpoint func(context.Context, oauth.Request) oauth.Response) fiber.Handler {
+	return func(c *fiber.Ctx) error {
+		in := oauth.Request{ContentType: string(c.Request().Header.ContentType()), Body: c.Body()}
+		for _, value := range c.Request().Header.PeekAll(fiber.HeaderAuthorization) {
+			in.Authorization = append(in.Authorization, string(value))
+		}
+		return write(c, endpoint(c.UserContext(), in))
+	}
+}
+
+func write(c *fiber.Ctx, r oauth.Response) error {
+	for name, value := range r.Header {
+		c.Set(name, value)
+	}
+	c.Status(r.Status)
+	c.Response().SetBody(r.Body)
+	return nil
+}

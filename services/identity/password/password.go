@@ -1,0 +1,94 @@
+// Package password hashes what people type, slowly on purpose, and no more of them at a time than memory allows. It
+// does not know whose they are.
+package password
+
+import (
+	"context"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/crypto/argon2"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+)
+
+// OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.
+const (
+	memory   = 19 * 1024 // KiB
+	passes   = 2
+	lanes    = 1
+	saltSize = 16
+	keySize  = 32
+)
+
+// Hasher hashes and checks passwords. It is safe for concurrent use.
+type Hasher struct {
+	slots  chan struct{}
+	random io.Reader
+}
+
+// New makes a hasher that works on so many passwords at a time; others wait.
+func New(atOnce int, random io.Reader) *Hasher {
+	return &Hasher{slots: make(chan struct{}, max(1, atOnce)), random: random}
+}
+
+// Hash makes what to keep of a password, as the PHC string format writes it.
+func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
+	salt := make([]byte, saltSize)
+	if _, err := io.ReadFull(h.random, salt); err != nil {
+		return "", fmt.Errorf("read randomness: %w", err)
+	}
+	key, err := h.derive(ctx, password, salt, memory, passes, lanes)
+	if err != nil {
+		return "", err
+	}
+	encode := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memory, passes, lanes, encode(salt), encode(key)), nil
+}
+
+// Matches reports, in constant time, whether hash was made of the password. A hash of a form it does not know matches
+// nothing.
+func (h *Hasher) Matches(ctx context.Context, hash, password string) (bool, error) {
+	f, ok := parse(hash)
+	if !ok {
+		return false, nil
+	}
+	key, err := h.derive(ctx, password, f.salt, f.memory, f.passes, f.lanes)
+	return subtle.ConstantTimeCompare(key, f.key) == 1, err
+}
+
+// form is a hash taken apart.
+type form struct {
+	memory, passes uint32
+	lanes          uint8
+	salt, key      []byte
+}
+
+func parse(hash string) (f form, ok bool) {
+	var version int
+	parts := strings.Split(hash, "$")
+	if len(parts) != 6 || parts[1] != "argon2id" {
+		return form{}, false
+	}
+	_, scanErr := fmt.Sscanf(parts[2]+" "+parts[3], "v=%d m=%d,t=%d,p=%d", &version, &f.memory, &f.passes, &f.lanes)
+	var saltErr, keyErr error
+	f.salt, saltErr = base64.RawStdEncoding.DecodeString(parts[4])
+	f.key, keyErr = base64.RawStdEncoding.DecodeString(parts[5])
+	whole := errors.Join(scanErr, saltErr, keyErr) == nil
+	return f, whole && version == argon2.Version && len(f.key) == keySize && f.passes > 0 && f.lanes > 0
+}
+
+// derive waits for a slot. A caller whose time is up before that gets a fault of kind Unavailable.
+func (h *Hasher) derive(ctx context.Context, password string, salt []byte, m, t uint32, p uint8) ([]byte, error) {
+	select {
+	case h.slots <- struct{}{}:
+	case <-ctx.Done():
+		return nil, fault.Away(ctx.Err(), "Too many people are signing in just now; try again shortly.")
+	}
+	defer func() { <-h.slots }()
+	return argon2.IDKey([]byte(password), salt, t, m, p, keySize), nil
+}

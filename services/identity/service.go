@@ -1,0 +1,99 @@
+package identity
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
+	"github.com/patient-mesh/patient-mesh/libs/page"
+	"github.com/patient-mesh/patient-mesh/libs/secret"
+	"github.com/patient-mesh/patient-mesh/services/identity/password"
+	"github.com/patient-mesh/patient-mesh/services/identity/seal"
+)
+
+// KeyStore keeps API keys.
+type KeyStore interface {
+	// CreateKey stores a key. When the idempotency key was used before, nothing is stored and repeat is the record of
+	// that time.
+	CreateKey(ctx context.Context, k APIKey, key idempotency.Key) (repeat *idempotency.Record, err error)
+	// FindKey gives a key whatever its tenant; nil when there is none.
+	FindKey(ctx context.Context, id string) (*APIKey, error)
+	// ListKeys gives a page of a tenant's keys that are not revoked, one more than its size when the list goes on, and
+	// their number.
+	ListKeys(ctx context.Context, tenant string, part page.Request) (list []APIKey, total int64, err error)
+	// RevokeKey marks a key as revoked and writes the effect that ends its session. Done is false when there is no
+	// such key, or it is revoked already.
+	RevokeKey(ctx context.Context, tenant, id, session string, now time.Time) (done bool, err error)
+	// TouchKeys notes that a tenant's keys were in use at a time.
+	TouchKeys(ctx context.Context, tenant string, ids []string, at time.Time) error
+}
+
+// ClientStore keeps OAuth clients.
+type ClientStore interface {
+	// CreateClient stores a client, as CreateKey does a key.
+	CreateClient(ctx context.Context, c Client, key idempotency.Key) (repeat *idempotency.Record, err error)
+	// FindClient gives a client whatever its tenant; nil when there is none.
+	FindClient(ctx context.Context, id string) (*Client, error)
+	// ListClients gives a page of the clients of all tenants.
+	ListClients(ctx context.Context, environment string, part page.Request) (list []Client, total int64, err error)
+	// DeleteClient removes a client and writes the effect that ends its tenant's sessions.
+	DeleteClient(ctx context.Context, tenant, id string) (done bool, err error)
+}
+
+// TokenStore keeps access tokens.
+type TokenStore interface {
+	KeepToken(ctx context.Context, t AccessToken) error
+	// FindToken gives a token and its client; nil when either is gone.
+	FindToken(ctx context.Context, hash []byte) (*AccessToken, *Client, error)
+	// RevokeToken removes a token and writes the effect that ends its session.
+	RevokeToken(ctx context.Context, tenant string, hash []byte) error
+}
+
+// UserStore keeps users.
+type UserStore interface {
+	// CreateUser stores the user unless the id is taken, and gives what then stands under the id. An address that
+	// belongs to somebody else is a fault of kind Conflict.
+	CreateUser(ctx context.Context, u User) (User, error)
+}
+
+// ApplicationStore keeps external applications.
+type ApplicationStore interface {
+	CreateApplication(ctx context.Context, a Application) error
+}
+
+// Tenants is what we ask of the tenant service.
+type Tenants interface {
+	// Roles gives all roles, perhaps as they were a minute ago.
+	Roles(ctx context.Context) ([]Role, error)
+	// Standing says what roles are worth in a tenant now. No such tenant is a fault of kind NotFound.
+	Standing(ctx context.Context, tenant string, roleIDs []string) (Standing, error)
+}
+
+// Service is the verbs. It is safe for concurrent use.
+type Service struct {
+	Keys         KeyStore
+	Clients      ClientStore
+	Tokens       TokenStore
+	Users        UserStore
+	Applications ApplicationStore
+	Tenants      Tenants
+	Hasher       secret.Hasher
+	Sealer       *seal.Sealer
+	Passwords    *password.Hasher
+	Uses         *Uses
+	// Genuine reports whether a token was made by us, without looking it up.
+	Genuine     func(token string) bool
+	Environment string
+	Now         func() time.Time
+	Random      io.Reader
+	NewID       func() (uuid.UUID, error)
+	Nudge       func() // called after a change that has effects outside
+
+	recent Recent
+}
+
+// now is cut to what the wire shows, so that an answer and a later read agree.
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
