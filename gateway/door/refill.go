@@ -27,14 +27,14 @@ func (d *Door) load(ctx context.Context, hash session.Hash, token string) (*Sess
 		if err != nil {
 			return nil, err
 		}
+		if stored == session.Passed {
+			continue // before the process remembers it, for which the message may not have come yet
+		}
 		s := &Session{Hash: hash, Principal: p, Encoded: principal.Encode(p)}
 		switch d.memory.put(s, since, d.opts.Now()) {
 		case revoked:
 			continue
 		case kept, unsafe:
-		}
-		if stored == session.Passed {
-			continue
 		}
 		return s, nil
 	}

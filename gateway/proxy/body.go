@@ -65,4 +65,3 @@ func broken(err error) error {
 	}
 	return fault.Because(err, fault.Invalid, "malformed_body", "The body broke off or is malformed.")
 }
-

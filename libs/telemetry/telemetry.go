@@ -134,6 +134,8 @@ func (h traced) Handle(ctx context.Context, r slog.Record) error {
 	return err
 }
 
-func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler { return traced{h.Handler.WithAttrs(attrs), h.out} }
+func (h traced) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return traced{h.Handler.WithAttrs(attrs), h.out}
+}
 
 func (h traced) WithGroup(name string) slog.Handler { return traced{h.Handler.WithGroup(name), h.out} }
