@@ -114,6 +114,20 @@ func (k Key) Repeat(ctx context.Context, db *pg.DB, err error) (*Record, error) 
 	case !pg.Violates(err, constraint):
 		return nil, err
 	}
+	found, err := k.Earlier(ctx, db)
+	if found == nil && err == nil {
+		err = fault.Away(nil, "The Idempotency-Key has just expired; try again.")
+	}
+	return found, err
+}
+
+// Earlier gives the record of an earlier use of the key, or a fault if that was another request; nil when there is
+// none. Repeat asks it where the batch failed over the record; a verb that stores nothing for a reason of its own, such
+// as a plan that is full by now, asks it before it says so.
+func (k Key) Earlier(ctx context.Context, db *pg.DB) (*Record, error) {
+	if !k.Given() {
+		return nil, nil //nolint:nilnil // a request without a key was never here before
+	}
 	const query = `
 		SELECT request_hash, status, body, resource_id FROM idempotency_key
 		WHERE tenant_id = $1 AND credential_id = $2 AND key = $3`
@@ -124,7 +138,7 @@ func (k Key) Repeat(ctx context.Context, db *pg.DB, err error) (*Record, error) 
 		return nil, err
 	}
 	if found == nil {
-		return nil, fault.Away(nil, "The Idempotency-Key has just expired; try again.")
+		return nil, nil //nolint:nilnil // none is an answer
 	}
 	if !hmac.Equal(found.RequestHash, k.Hash) {
 		return nil, fault.New(fault.IdempotencyMismatch, "idempotency_key_reused", "The Idempotency-Key came with another request before.")

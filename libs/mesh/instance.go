@@ -42,7 +42,7 @@ func newInstance(address string, o Options) *instance {
 		MaxConnWaitTimeout:            o.MaxConnWait,
 		MaxIdleConnDuration:           o.MaxIdle,
 		MaxResponseBodySize:           o.MaxResponseBody,
-		MaxIdemponentCallAttempts:     1, // repeated in one place: attempt.go
+		MaxIdemponentCallAttempts:     1, // repeated in one place: peer.go
 		RetryIfErr:                    func(*fasthttp.Request, int, error) (bool, bool) { return false, false },
 		ReadBufferSize:                16 << 10, // headers and small bodies in one read
 		WriteBufferSize:               8 << 10,

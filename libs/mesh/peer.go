@@ -86,7 +86,8 @@ var (
 	errNoTime     = errors.New("no time left")
 )
 
-// attempts calls once, and once more on another instance where that is allowed, useful and within the budget.
+// attempts calls once, and again, on another instance if there is one, where that is allowed, useful and within the
+// budget.
 func (p *Peer) attempts(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, repeat Repeat, deadline time.Time) (outcome, error) {
 	p.budget.earn()
 	req.SetHost(p.service)

@@ -136,16 +136,17 @@ type message struct {
 }
 
 // takeQuery moves the messages' due time past the lease. Of a key only the oldest message can be taken, whether it
-// waits, is being handled or has failed.
+// waits, is being handled or has failed. The ids are gathered into an array, once: as a plain subquery they could be
+// looked for again for each row, and more be taken than the limit.
 const takeQuery = `
 	UPDATE outbox SET due_at = now() + $2::interval, attempts = attempts + 1
-	WHERE id IN (
+	WHERE id = ANY (ARRAY(
 		SELECT id FROM outbox o
 		WHERE due_at <= now() AND kind = ANY ($1)
 		  AND (key = '' OR NOT EXISTS (SELECT FROM outbox e WHERE e.key = o.key AND e.key <> '' AND e.id < o.id))
 		ORDER BY due_at
 		LIMIT $3
-		FOR UPDATE SKIP LOCKED)
+		FOR UPDATE SKIP LOCKED))
 	RETURNING id, kind, payload, attempts`
 
 func (r *Relay) take(ctx context.Context) ([]message, error) {

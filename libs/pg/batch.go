@@ -3,6 +3,7 @@ package pg
 import (
 	"context"
 	"errors"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 )
@@ -76,8 +77,17 @@ func Rows[T any](b *Batch, into *[]T, sql string, args ...any) {
 	})
 }
 
+// sendLimit is the deadline of a batch whose context has none, as those of loops have not: a connection that died
+// without a word would hold one up for a quarter of an hour. It lets the statement timeout speak first.
+const sendLimit = statementTimeout + 5*time.Second
+
 // Send runs the batch. On an error nothing of it has happened, unless the error is a fault of kind Unavailable: then
 // the connection broke off and nobody can tell.
 func (db *DB) Send(ctx context.Context, b *Batch) error {
+	if _, bounded := ctx.Deadline(); !bounded {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, sendLimit)
+		defer cancel()
+	}
 	return decided(db.pool.SendBatch(ctx, &b.statements).Close())
 }

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"time"
 
 	"github.com/exaring/otelpgx"
@@ -23,7 +24,7 @@ type Config struct {
 const (
 	connectTimeout = 3 * time.Second
 	// A statement that a client no longer waits for ends by its context; this ends one that nobody watches.
-	statementTimeout = "30s"
+	statementTimeout = 30 * time.Second
 )
 
 // DB is a pool of connections. It is safe for concurrent use.
@@ -42,7 +43,7 @@ func Open(c Config) (*DB, error) {
 	config.MaxConnIdleTime = 5 * time.Minute
 	config.HealthCheckPeriod = 5 * time.Second
 	config.ConnConfig.ConnectTimeout = connectTimeout
-	config.ConnConfig.RuntimeParams["statement_timeout"] = statementTimeout
+	config.ConnConfig.RuntimeParams["statement_timeout"] = strconv.FormatInt(statementTimeout.Milliseconds(), 10)
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
 	config.ConnConfig.Tracer = tracer{otelpgx.NewTracer(otelpgx.WithDisableConnectionDetailsInAttributes())}
 	config.AfterConnect = refusePower

@@ -9,35 +9,40 @@ import (
 	"slices"
 )
 
-// find looks for a tool in PATH, and where Debian puts those of servers and of PostgreSQL.
+// find looks for a tool where Debian puts those of PostgreSQL and of servers, and in PATH: what PATH has of PostgreSQL's
+// is a script that chooses among clusters.
 func find(name string) (string, error) {
-	if path, err := exec.LookPath(name); err == nil {
-		return path, nil
+	places, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
+	if err != nil {
+		return "", err
 	}
-	matches, err := filepath.Glob("/usr/lib/postgresql/*/bin/" + name)
-	matches = append([]string{"/usr/sbin/" + name, "/usr/local/sbin/" + name}, matches...)
-	for _, path := range slices.Backward(matches) {
-		if info, statErr := os.Stat(path); statErr == nil && !info.IsDir() {
+	places = append([]string{"/usr/sbin/" + name, "/usr/local/sbin/" + name}, places...)
+	for _, path := range slices.Backward(places) {
+		if info, err := os.Stat(path); err == nil && !info.IsDir() {
 			return path, nil
 		}
 	}
-	return "", errors.Join(err, errors.New(name+" is not installed"))
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", errors.New(name + " is not installed")
+	}
+	return path, nil
 }
 
-// install gets what the mesh is compared with, where this is Debian and we may. What cannot be had is skipped later.
+// install gets nginx, where this is Debian and we may; pgbench comes with the PostgreSQL that the mesh installs. What
+// cannot be had is left out later.
 func install(ctx context.Context, say func(string)) {
-	for tool, packages := range map[string][]string{"nginx": {"nginx-light"}, "pgbench": {"postgresql-common", "postgresql-contrib"}} {
-		if _, err := find(tool); err == nil {
-			continue
-		}
-		if err := installDebian(ctx, packages); err != nil {
-			say(tool + " is not here and cannot be installed (" + err.Error() + "): what is compared with it is left out")
-		}
+	if _, err := find("nginx"); err == nil {
+		return
+	}
+	say("installing nginx with apt-get (its own service is not started) …")
+	if err := installDebian(ctx, "nginx-light"); err != nil {
+		say("nginx cannot be installed: " + err.Error())
 	}
 }
 
 // installDebian does so without starting any service: policy-rc.d says no while it runs.
-func installDebian(ctx context.Context, packages []string) error {
+func installDebian(ctx context.Context, packages ...string) error {
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		return errors.New("no apt-get")
 	}
@@ -56,5 +61,5 @@ apt-get install -q -y --no-install-recommends "$@"
 	if os.Geteuid() != 0 {
 		args = append([]string{"sudo", "-n"}, args...)
 	}
-	return exec.CommandContext(ctx, args[0], args[1:]...).Run() //nolint:gosec // all of it stands above
+	return exec.CommandContext(ctx, args[0], args[1:]...).Run()
 }

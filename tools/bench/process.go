@@ -40,9 +40,9 @@ const (
 // command is a command on a core; no core is any.
 func (p pinning) command(ctx context.Context, core, name string, args ...string) *exec.Cmd {
 	if core == "" || p.taskset == "" {
-		return exec.CommandContext(ctx, name, args...) //nolint:gosec // what we measure, and ourselves
+		return exec.CommandContext(ctx, name, args...)
 	}
-	return exec.CommandContext(ctx, p.taskset, append([]string{"-c", core, name}, args...)...) //nolint:gosec // as above
+	return exec.CommandContext(ctx, p.taskset, append([]string{"-c", core, name}, args...)...)
 }
 
 // traffic runs a plan in a process of its own, so that what it costs is not mixed with what anything else does here.

@@ -18,7 +18,7 @@ func TestWhatIsLoadedReadsBackEqual(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer l.Close() //nolint:errcheck // only a temporary file
+		defer l.Close()
 		if err := l.Send(t.Context()); err != nil {
 			t.Fatal(err)
 		}

@@ -66,6 +66,12 @@ func hopeless(err error) bool {
 	return false
 }
 
+// invalid reports that it is the row's own content that was refused.
+func invalid(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.status == http.StatusBadRequest
+}
+
 // created is the answer to one row.
 type created struct {
 	id       int64

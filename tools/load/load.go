@@ -77,6 +77,9 @@ func (l *Load) send(ctx context.Context, r row) error {
 		return context.Cause(ctx)
 	case hopeless(err):
 		return fmt.Errorf("line %d: %w: so it would be for every row", r.line, err)
+	case invalid(err):
+		l.report.refuse(r.line, err.Error())
+		return nil
 	default:
 		l.report.fail(r.line, err.Error())
 		return nil

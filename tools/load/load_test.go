@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 )
 
 func begin(t *testing.T, o Options) *Load {
@@ -146,6 +147,9 @@ func TestARefusedRowIsToldWithoutItsValues(t *testing.T) {
 	o.Workers = 1
 	l := send(t, o)
 	text := written(t, l)
+	if l.Report().Refused() != 1 || l.Report().Failed() != 0 {
+		t.Errorf("want one row refused:\n%s", text)
+	}
 	if !strings.Contains(text, "400 invalid (dob: invalid_date): line 2") || strings.Contains(text, "okonkwo") {
 		t.Errorf("want status, code, field and line, and no value:\n%s", text)
 	}
@@ -172,6 +176,22 @@ func TestRowsThatAreNoRowsAreTold(t *testing.T) {
 	for _, want := range []string{"another number of columns than the heading: line 3", "is no CSV: line 4", "created    3"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the report does not say %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestRetryAfter(t *testing.T) {
+	now := time.Date(2031, 2, 3, 4, 5, 6, 0, time.UTC)
+	for value, want := range map[string]time.Duration{
+		"3": 3 * time.Second, "0": 0, "Mon, 03 Feb 2031 04:05:16 GMT": 10 * time.Second, "Mon, 03 Feb 2031 04:00:00 GMT": 0,
+	} {
+		if got, ok := retryAfter(value, now); !ok || got != want {
+			t.Errorf("%q is %s, %v; want %s", value, got, ok, want)
+		}
+	}
+	for _, value := range []string{"", "-1", "soon"} {
+		if got, ok := retryAfter(value, now); ok {
+			t.Errorf("%q is %s", value, got)
 		}
 	}
 }

@@ -32,7 +32,8 @@ type Report struct {
 	elapsed   time.Duration
 	latencies *hdrhistogram.Histogram // microseconds
 	skipped   map[string]*lines       // by reason
-	failed    map[string]*lines
+	refused   map[string]*lines       // what the interface would not take as it is
+	failed    map[string]*lines       // what might have been taken
 	differ    map[string]*lines
 }
 
@@ -45,7 +46,7 @@ type lines struct {
 func newReport() *Report {
 	return &Report{
 		latencies: hdrhistogram.New(1, longestLatency.Microseconds(), latencyAccuracy),
-		skipped:   map[string]*lines{}, failed: map[string]*lines{}, differ: map[string]*lines{},
+		skipped:   map[string]*lines{}, refused: map[string]*lines{}, failed: map[string]*lines{}, differ: map[string]*lines{},
 	}
 }
 
@@ -71,8 +72,9 @@ func (r *Report) took(d time.Duration) {
 	r.elapsed += d
 }
 
-func (r *Report) skip(line int, reason string) { r.note(r.skipped, line, reason) }
-func (r *Report) fail(line int, reason string) { r.note(r.failed, line, reason) }
+func (r *Report) skip(line int, reason string)   { r.note(r.skipped, line, reason) }
+func (r *Report) refuse(line int, reason string) { r.note(r.refused, line, reason) }
+func (r *Report) fail(line int, reason string)   { r.note(r.failed, line, reason) }
 
 // compare takes what differs in a record that was read back; nothing is a record that is as it should be.
 func (r *Report) compare(line int, differences []string) {
@@ -98,8 +100,10 @@ func (r *Report) note(in map[string]*lines, line int, reason string) {
 	}
 }
 
-// Created is how many rows have a patient now, Verified how many of them read back equal.
-func (r *Report) Created() int64  { return r.count(&r.created) }
+// Created is how many rows have a patient now.
+func (r *Report) Created() int64 { return r.count(&r.created) }
+
+// Verified is how many of the created read back equal.
 func (r *Report) Verified() int64 { return r.count(&r.verified) }
 
 // Replayed is how many of the created were there from an earlier load of the same file.
@@ -108,9 +112,16 @@ func (r *Report) Replayed() int64 { return r.count(&r.replayed) }
 // Retries is how often a request was sent again.
 func (r *Report) Retries() int64 { return r.count(&r.retries) }
 
-// Skipped is how many rows were not sent, Failed how many were refused, Different how many did not read back equal.
-func (r *Report) Skipped() int64   { return r.total(r.skipped) }
-func (r *Report) Failed() int64    { return r.total(r.failed) }
+// Skipped is how many rows were not sent, since they lack what a patient must have.
+func (r *Report) Skipped() int64 { return r.total(r.skipped) }
+
+// Refused is how many rows are no patient by the interface's rules.
+func (r *Report) Refused() int64 { return r.total(r.refused) }
+
+// Failed is how many rows found no answer that counts.
+func (r *Report) Failed() int64 { return r.total(r.failed) }
+
+// Different is how many of the created did not read back equal.
 func (r *Report) Different() int64 { return r.total(r.differ) }
 
 func (r *Report) count(n *int64) int64 {
@@ -146,6 +157,7 @@ func (r *Report) Write(w io.Writer) error {
 	}
 	fmt.Fprintf(&b, "retries    %d\n", r.retries)
 	section(&b, "skipped", r.skipped)
+	section(&b, "refused", r.refused)
 	section(&b, "failed", r.failed)
 	if verified > 0 || len(r.differ) > 0 {
 		fmt.Fprintf(&b, "verified   %d of %d read back equal\n", verified, created)

@@ -9,19 +9,13 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
-// begin is the tenant of a token's batch, which does not wait for the disk: a token that a crash of the database takes
-// away within its first fraction of a second is answered 401, and its client fetches another, as it does every quarter
-// of an hour.
-const begin = `SELECT set_config('app.tenant_id', $1, true), set_config('synchronous_commit', 'off', true)`
-
 const insertIssued = `
 	INSERT INTO access_token (hash, id, tenant_id, client_id, scope, environment, issued_at, expires_at)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 // KeepToken is identity.TokenStore's.
 func (s *Store) KeepToken(ctx context.Context, t identity.AccessToken) error {
-	b := pg.Global()
-	b.Exec(begin, t.TenantID)
+	b := pg.Tenant(t.TenantID)
 	b.Exec(insertIssued, t.Hash, t.ID, t.TenantID, t.ClientID, t.Scope, t.Environment, t.IssuedAt, t.ExpiresAt)
 	return s.DB.Send(ctx, b)
 }

@@ -64,18 +64,27 @@ func (s *Store) Create(
 	}
 	var id int64
 	pg.Value(b, &id, query, args...)
-	if err := s.db.Send(ctx, b); err != nil {
-		repeat, err := key.Repeat(ctx, s.db, err)
-		if repeat != nil {
-			id, err = strconv.ParseInt(repeat.ResourceID, 10, 64)
-		}
-		return id, repeat, err
-	}
-	if id == 0 {
-		return 0, nil, planLimit(limit)
+	if err := s.db.Send(ctx, b); err != nil || id == 0 {
+		return s.notCreated(ctx, key, limit, err)
 	}
 	s.countMayBeLong(by.TenantID)
 	return id, nil, nil
+}
+
+// notCreated decides a create that stored nothing: a repeat of an earlier one, whose answer stands when the plan is full
+// by now, or a fault.
+func (s *Store) notCreated(ctx context.Context, key idempotency.Key, limit int, err error) (int64, *idempotency.Record, error) {
+	var repeat *idempotency.Record
+	if err != nil {
+		repeat, err = key.Repeat(ctx, s.db, err)
+	} else if repeat, err = key.Earlier(ctx, s.db); repeat == nil && err == nil {
+		err = planLimit(limit)
+	}
+	if repeat == nil {
+		return 0, nil, err
+	}
+	id, err := strconv.ParseInt(repeat.ResourceID, 10, 64)
+	return id, repeat, err
 }
 
 func planLimit(limit int) error {
@@ -91,7 +100,8 @@ func (s *Store) Read(ctx context.Context, tenant string, id int64) (*patient.Pat
 	var found *patient.Patient
 	b := pg.Tenant(tenant)
 	pg.Row(b, &found, read, tenant, id)
-	return found, s.db.Send(ctx, b)
+	err := s.db.Send(ctx, b)
+	return found, err
 }
 
 const save = `
@@ -112,6 +122,9 @@ const save = `
 	)
 	SELECT count(*) FROM p`
 
+// unmoved tells whether a patient still is at the version that was read.
+const unmoved = `SELECT version = $3 - 1 FROM patient WHERE tenant_id = $1 AND id = $2`
+
 const countLive = `SELECT coalesce(sum(delta), 0)::bigint AS total, count(*) AS rows FROM patient_count WHERE tenant_id = $1`
 
 // Save writes a changed patient over the version before, with its history, in one trip and one commit.
@@ -119,9 +132,11 @@ func (s *Store) Save(ctx context.Context, after patient.Patient, change patient.
 	tenant, actor, d := change.By.TenantID, change.By.Actor(), after.Deceased
 	b := pg.Tenant(tenant)
 	var live *count
+	var current bool
 	if limit > 0 {
 		b.Exec(lockPlan, tenant)
 		pg.Row(b, &live, countLive, tenant)
+		pg.Value(b, &current, unmoved, tenant, after.ID, after.Version)
 	}
 	var saved int64
 	pg.Value(b, &saved, save, tenant, after.ID, after.Version, after.FirstName, after.MiddleName, after.LastName, after.Prefix,
@@ -131,7 +146,7 @@ func (s *Store) Save(ctx context.Context, after patient.Patient, change patient.
 	if err := s.db.Send(ctx, b); err != nil {
 		return false, err
 	}
-	if saved == 0 && live != nil && live.Total >= int64(limit) {
+	if saved == 0 && current && live.Total >= int64(limit) { // else another change came first, perhaps the same one
 		return false, planLimit(limit)
 	}
 	return saved == 1, nil

@@ -261,6 +261,44 @@ func TestThePlanLimitHoldsAmongManyAtOnce(t *testing.T) {
 	}
 }
 
+func TestARepeatOnAFullPlanIsStillARepeat(t *testing.T) {
+	s, _ := open(t)
+	by, header := somebody(), "lost answer"
+	key, _ := idempotency.Parse(by, &header, []byte("one"))
+	first, _, err := s.Create(t.Context(), ana(), by, 1, key, []byte("{}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, repeat, err := s.Create(t.Context(), ana(), by, 1, key, []byte("{}")); err != nil || repeat == nil || again != first {
+		t.Errorf("repeat %+v of patient %d, want %d, %v", repeat, again, first, err)
+	}
+	other, _ := idempotency.Parse(by, &header, []byte("two"))
+	if _, _, err := s.Create(t.Context(), ana(), by, 1, other, []byte("{}")); !fault.Is(err, fault.IdempotencyMismatch) {
+		t.Errorf("another request under the key: %v", err)
+	}
+	if _, _, err := s.Create(t.Context(), ana(), by, 1, idempotency.Key{}, nil); !fault.Is(err, fault.PlanLimit) {
+		t.Errorf("another patient: %v", err)
+	}
+}
+
+func TestOfTwoWhoRestoreAtTheLimitTheSecondStartsOver(t *testing.T) {
+	s, _ := open(t)
+	by := somebody()
+	deleted := create(t, s, by)
+	deleted.Version, deleted.DeletedAt = 2, &now
+	if saved, err := s.Save(t.Context(), deleted, patient.Change{By: by, What: patient.Deleted, Fields: []string{}, Count: -1}, 0); err != nil || !saved {
+		t.Fatal(saved, err)
+	}
+	restored := deleted
+	restored.Version, restored.DeletedAt = 3, nil
+	change := patient.Change{By: by, What: patient.Restored, Fields: []string{}, Count: 1}
+	for _, want := range []bool{true, false} { // both read version 2
+		if saved, err := s.Save(t.Context(), restored, change, 1); err != nil || saved != want {
+			t.Errorf("saved %v, want %v, %v", saved, want, err)
+		}
+	}
+}
+
 func TestPagesByNumberAndByCursorAgree(t *testing.T) {
 	s, _ := open(t)
 	by := somebody()

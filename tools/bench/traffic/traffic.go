@@ -114,12 +114,12 @@ func (p Plan) write(req *fasthttp.Request, target string, sign func(string) stri
 	req.Reset()
 	req.Header.SetMethod(p.Method)
 	req.SetRequestURI("http://" + p.Address + target)
+	if p.Body != "" {
+		req.Header.SetContentType("application/json") // unless the plan says otherwise
+		req.SetBodyString(p.Body)
+	}
 	for name, value := range p.Header {
 		req.Header.Set(name, value)
-	}
-	if p.Body != "" {
-		req.Header.SetContentType("application/json")
-		req.SetBodyString(p.Body)
 	}
 	if sign != nil {
 		req.Header.Set(principal.AssertionHeader, sign(target))
@@ -174,7 +174,9 @@ func sum(tallies []*tally, over time.Duration) Result {
 			all.failures[what] += n
 		}
 	}
-	at := func(q float64) time.Duration { return time.Duration(all.latencies.ValueAtQuantile(q)) * time.Microsecond }
+	at := func(q float64) time.Duration {
+		return time.Duration(all.latencies.ValueAtQuantile(q)) * time.Microsecond
+	}
 	return Result{
 		Rate: float64(all.latencies.TotalCount()) / over.Seconds(), P50: at(50), P99: at(99), Failures: all.failures,
 	}

@@ -61,7 +61,9 @@ func TestPercentiles(t *testing.T) {
 		_ = tallies[ms%2].latencies.RecordValue(int64(ms+1) * 1000)
 	}
 	r := sum(tallies, 2*time.Second)
-	near := func(got, want time.Duration) bool { return got > want*999/1000 && got < want*1001/1000+time.Microsecond }
+	near := func(got, want time.Duration) bool {
+		return got > want*999/1000 && got < want*1001/1000+time.Microsecond
+	}
 	if r.Rate != 50 || !near(r.P50, 50*time.Millisecond) || !near(r.P99, 99*time.Millisecond) {
 		t.Errorf("got %+v", r)
 	}

@@ -6,7 +6,8 @@
 //
 // Rows without a first name, last name or date of birth are left out and listed, unless --placeholder-name and
 // --placeholder-dob say what to write instead. The same file can be loaded again within 24 hours: what was created
-// stays as it is, and what was not is created. The exit code is 1 when a row was refused or does not read back equal.
+// stays as it is, and what was not is created. The exit code is 1 when a row could not be delivered or does not read back
+// equal; rows that are no patient by the interface's rules are listed and change nothing.
 package main
 
 import (
@@ -68,13 +69,17 @@ func parse(args []string) (settings, error) {
 		}
 		return nil
 	})
-	if err := flags.Parse(args); err != nil {
-		return s, err
-	}
-	if s.options.File == "" && flags.NArg() == 1 {
+	for rest := args; ; rest = flags.Args()[1:] { // the file may stand among the flags
+		if err := flags.Parse(rest); err != nil {
+			return s, err
+		}
+		if flags.NArg() == 0 {
+			break
+		}
+		if s.options.File != "" {
+			return s, fmt.Errorf("one file at a time: what is %q?", flags.Arg(0))
+		}
 		s.options.File = flags.Arg(0)
-	} else if flags.NArg() > 0 {
-		return s, fmt.Errorf("one file at a time: what is %q?", flags.Arg(0))
 	}
 	if s.options.File == "" {
 		return s, errors.New("which file? --file people.csv (make load FILE=people.csv)")
@@ -123,7 +128,7 @@ func verdict(r *load.Report) error {
 
 // readDemo learns where the mesh is, and as whom to speak.
 func (s *settings) readDemo() (tenant string, err error) {
-	raw, err := os.ReadFile(s.demo)
+	raw, err := os.ReadFile(s.demo) //nolint:gosec // the user names the file
 	if errors.Is(err, os.ErrNotExist) {
 		return "", fmt.Errorf("%s is not there: start the mesh first (make run)", s.demo)
 	}
@@ -151,7 +156,7 @@ func (p *progress) begin(what string, rows int64) {
 		progressbar.OptionSetDescription(what), progressbar.OptionSetWriter(os.Stderr), progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("rows"), progressbar.OptionThrottle(100*time.Millisecond),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionFullWidth(),
-		progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd())))) //nolint:gosec // a descriptor is a small number
+		progressbar.OptionSetVisibility(term.IsTerminal(int(os.Stderr.Fd()))))
 }
 
 func (p *progress) step() { _ = p.bar.Add(1) }
@@ -159,7 +164,7 @@ func (p *progress) step() { _ = p.bar.Add(1) }
 func (p *progress) end() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
-		if term.IsTerminal(int(os.Stderr.Fd())) { //nolint:gosec // as above
+		if term.IsTerminal(int(os.Stderr.Fd())) {
 			fmt.Fprintln(os.Stderr)
 		}
 	}
