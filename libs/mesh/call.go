@@ -51,7 +51,7 @@ func Ask[T any](ctx context.Context, c *Caller, q Question) (T, error) {
 		return out, err
 	}
 	if resp.StatusCode() >= fasthttp.StatusMultipleChoices {
-		return out, faultOf(resp, c.peer.service)
+		return out, q.judge(faultOf(resp, c.peer.service))
 	}
 	if _, nothing := any(out).(struct{}); nothing || resp.StatusCode() == fasthttp.StatusNoContent {
 		return out, nil
@@ -60,6 +60,15 @@ func Ask[T any](ctx context.Context, c *Caller, q Question) (T, error) {
 		return out, fmt.Errorf("read the answer of %s: %w", c.peer.service, errUnreadable) // the decoder's text quotes it
 	}
 	return out, nil
+}
+
+// judge decides whose fault a refusal is: a program that may not ask for itself is misconfigured, and whoever it works
+// for must not read of it as if their own credential were refused.
+func (q Question) judge(f *fault.Error) error {
+	if q.Self && (f.Kind == fault.Unauthenticated || f.Kind == fault.Denied) {
+		return fault.Because(f, fault.Internal, "internal", "Something went wrong on our side.")
+	}
+	return f
 }
 
 var errUnreadable = errors.New("not the JSON that was expected")

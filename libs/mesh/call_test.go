@@ -66,6 +66,8 @@ func TestAskTurnsProblemsIntoFaults(t *testing.T) {
 		code   string
 	}{
 		{400, `{"code":"invalid_request","detail":"d","errors":[{"field":"a","code":"b","message":"c"}]}`, fault.Invalid, "invalid_request"},
+		{401, `{"code":"unauthenticated","detail":"d"}`, fault.Internal, "internal"}, // the program's own assertion
+		{403, `{"code":"permission_denied","detail":"d"}`, fault.Internal, "internal"},
 		{404, `{"code":"patient_not_found","detail":"d"}`, fault.NotFound, "patient_not_found"},
 		{409, `{"code":"busy","detail":"d"}`, fault.Conflict, "busy"},
 		{503, `{"code":"unavailable","detail":"d"}`, fault.Unavailable, "unavailable"},

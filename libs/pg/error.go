@@ -3,10 +3,12 @@ package pg
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
@@ -58,6 +60,7 @@ func decided(err error) error {
 	}
 	var network net.Error
 	var connect *pgconn.ConnectError
+	var scan pgx.ScanArgError
 	switch {
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
 		return fault.Away(errors.New("the deadline passed"), "The request took too long; try again shortly.")
@@ -66,6 +69,10 @@ func decided(err error) error {
 	case errors.As(err, &network), errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), errors.Is(err, net.ErrClosed),
 		pgconn.Timeout(err), pgconn.SafeToRetry(err), strings.Contains(err.Error(), "conn closed"), strings.Contains(err.Error(), "closed pool"):
 		return fault.Away(errors.New("connection lost"), away)
+	case strings.Contains(err.Error(), "failed to encode args"): // a defect of ours: the driver shows it with the value
+		return errors.New("an argument does not fit its place in the statement")
+	case errors.As(err, &scan):
+		return fmt.Errorf("column %q does not fit its field", scan.FieldName)
 	}
 	return err
 }

@@ -83,6 +83,22 @@ func TestABatchIsOneTransactionOfOneTenant(t *testing.T) {
 	}
 }
 
+func TestDefectsDoNotShowTheValueTheyAreAbout(t *testing.T) {
+	db := open(t, testkit.Postgres(t, migrations).URL)
+	var number int
+	for what, query := range map[string]func(*pg.Batch){
+		"an argument of the wrong type": func(b *pg.Batch) { b.Exec(`SELECT $1::int`, "Qxz") },
+		"a column of the wrong type":    func(b *pg.Batch) { pg.Value(b, &number, `SELECT 'Qxz'::text`) },
+		"a value that is refused":       func(b *pg.Batch) { b.Exec(`SELECT $1::text::int`, "Qxz") },
+	} {
+		b := pg.Global()
+		query(b)
+		if err := db.Send(t.Context(), b); err == nil || strings.Contains(err.Error(), "Qxz") {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
 func TestWhatPassesByIsUnavailable(t *testing.T) {
 	database := testkit.Postgres(t, migrations)
 	db := open(t, database.URL)

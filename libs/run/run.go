@@ -24,9 +24,16 @@ type Program struct {
 	Migrate func(ctx context.Context) error
 }
 
+// gcPercent lets the garbage of many small requests grow to four times what lives, which is little: some ten MiB more
+// for about a tenth less work on each request. GOGC overrides it.
+const gcPercent = 400
+
 // Main runs the verb that the command line names (serve when it names none) and ends the process. The context of a
 // verb ends at SIGTERM or SIGINT.
 func Main(p Program) {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(gcPercent)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	verb := "serve"
 	if len(os.Args) > 1 {

@@ -27,8 +27,6 @@ type KeyStore interface {
 	// RevokeKey marks a key as revoked and writes the effect that ends its session. Done is false when there is no
 	// such key, or it is revoked already.
 	RevokeKey(ctx context.Context, tenant, id, session string, now time.Time) (done bool, err error)
-	// TouchKeys notes that a tenant's keys were in use at a time.
-	TouchKeys(ctx context.Context, tenant string, ids []string, at time.Time) error
 }
 
 // ClientStore keeps OAuth clients.

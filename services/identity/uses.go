@@ -14,10 +14,16 @@ const (
 	mostUses  = 10_000
 )
 
+// UseStore keeps when keys were used last.
+type UseStore interface {
+	// TouchKeys notes that a tenant's keys were in use at a time.
+	TouchKeys(ctx context.Context, tenant string, ids []string, at time.Time) error
+}
+
 // Uses gathers when keys were used and writes it down now and then, off the path of requests. It is safe for
 // concurrent use.
 type Uses struct {
-	store KeyStore
+	store UseStore
 	log   *slog.Logger
 	mu    sync.Mutex
 	noted map[string]map[string]struct{} // key ids by tenant
@@ -26,7 +32,7 @@ type Uses struct {
 }
 
 // NewUses makes an empty gathering.
-func NewUses(store KeyStore, log *slog.Logger) *Uses {
+func NewUses(store UseStore, log *slog.Logger) *Uses {
 	return &Uses{store: store, log: log, noted: map[string]map[string]struct{}{}}
 }
 

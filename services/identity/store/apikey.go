@@ -78,7 +78,7 @@ const touchKeys = `
 	UPDATE api_key SET last_used_at = $3
 	WHERE tenant_id = $1 AND id = ANY ($2) AND (last_used_at IS NULL OR last_used_at < $3)`
 
-// TouchKeys is identity.KeyStore's.
+// TouchKeys is identity.UseStore's.
 func (s *Store) TouchKeys(ctx context.Context, tenant string, ids []string, at time.Time) error {
 	b := pg.Tenant(tenant)
 	b.Exec(touchKeys, tenant, ids, at)

@@ -35,6 +35,7 @@ type Store struct {
 
 var (
 	_ identity.KeyStore         = (*Store)(nil)
+	_ identity.UseStore         = (*Store)(nil)
 	_ identity.ClientStore      = (*Store)(nil)
 	_ identity.TokenStore       = (*Store)(nil)
 	_ identity.UserStore        = (*Store)(nil)

@@ -1,10 +1,8 @@
 package supervise
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -43,21 +41,37 @@ func openJournal(name, path string, show func(string), now func() time.Time) (*j
 	return &journal{name: name, file: file, show: show, now: now}, nil
 }
 
-// copyFrom takes the lines of r until it ends.
+// copyFrom takes what r gives until it ends, in the pieces in which it comes, and looks at each line of it.
 func (j *journal) copyFrom(r io.Reader) {
-	in := bufio.NewReaderSize(r, 64<<10)
+	piece := make([]byte, 64<<10)
+	var rest []byte // of a line that has not ended yet
 	for {
-		line, err := in.ReadSlice('\n')
-		_, _ = j.file.Write(line) // a full disk must not stop the program
-		j.look(line)
-		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+		n, err := r.Read(piece)
+		_, _ = j.file.Write(piece[:n]) // a full disk must not stop the program
+		lines := append(rest, piece[:n]...)
+		for {
+			line, after, whole := bytes.Cut(lines, []byte{'\n'})
+			if !whole {
+				break
+			}
+			j.look(line)
+			lines = after
+		}
+		if rest = append(rest[:0], lines...); len(rest) > longestLine {
+			rest = rest[:0]
+		}
+		if err != nil {
 			return
 		}
 	}
 }
 
+// longestLine is what is kept of a line that does not end, in bytes.
+const longestLine = 1 << 20
+
+// look shows a line that is a warning or worse. Most are not, and are told by their level without being parsed.
 func (j *journal) look(line []byte) {
-	if !bytes.HasPrefix(line, []byte{'{'}) {
+	if !bytes.HasPrefix(line, []byte{'{'}) || !bytes.Contains(line, []byte(`"level":"WARN"`)) && !bytes.Contains(line, []byte(`"level":"ERROR"`)) {
 		return
 	}
 	var entry struct {
