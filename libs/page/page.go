@@ -92,3 +92,14 @@ func (r Request) Next(target, last string) string {
 	}
 	return "<" + target + "size=" + strconv.Itoa(r.Size) + "&after=" + base64.RawURLEncoding.EncodeToString(raw) + `>; rel="next"`
 }
+
+// Cut leaves, of a list that was read one entry longer than the page, the entries of the page itself, and tells the Link
+// to the next when the list goes on. Target is Next's; id names an entry as cursors do.
+func Cut[T any](list []T, r Request, target string, id func(T) string) (entries []T, next *string) {
+	if len(list) <= r.Size {
+		return list, nil
+	}
+	list = list[:r.Size]
+	link := r.Next(target, id(list[len(list)-1]))
+	return list, &link
+}

@@ -26,8 +26,8 @@ type Throwaway struct {
 // StartThrowaway makes fresh servers that trade safety for speed. Progress goes to say.
 func StartThrowaway(ctx context.Context, say func(string)) (*Throwaway, error) {
 	t := &Throwaway{}
-	if err := errors.Join(t.start(ctx, say)); err != nil {
-		return nil, errors.Join(err, t.Close())
+	if err := t.start(ctx, say); err != nil {
+		return nil, errors.Join(fmt.Errorf("%w; the servers' last lines:\n%s", err, t.tail()), t.Close())
 	}
 	return t, nil
 }
@@ -105,8 +105,8 @@ func (t *Throwaway) run(program supervise.Program, folder string) error {
 	return nil
 }
 
-// Tail is the end of the servers' logs, for when a start failed.
-func (t *Throwaway) Tail() string {
+// tail is the end of the servers' logs, for when a start failed.
+func (t *Throwaway) tail() string {
 	var text string
 	for _, p := range t.processes {
 		text += fmt.Sprintf("%s:\n%s\n", p.Name(), p.Tail())

@@ -12,9 +12,11 @@ import (
 // Effect is the kind of the outbox messages whose payload is a Revocation.
 const Effect = "session.revoke"
 
-// EffectLease is the outbox lease that suits the effect: of a program that is killed over a revocation, another, or the
-// next one, takes it up so soon.
-const EffectLease = 2 * time.Second
+// What suits the effect of an outbox's options: a revocation may not wait.
+const (
+	EffectLease = 2 * time.Second // over which a program may be killed; then another, or its next run, takes it up
+	EffectPause = time.Second     // between tries: a Redis that comes back may still hold what was ended
+)
 
 // Handler brings about the revocations that an outbox carries. It may be repeated.
 func Handler(client redis.UniversalClient) func(ctx context.Context, payload []byte) error {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
+	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/web/body"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -49,7 +50,7 @@ func (s *Server) ListApiKeys(ctx context.Context, r api.ListApiKeysRequestObject
 	if err != nil {
 		return nil, err
 	}
-	keys, next := cut(list.Keys, part, "/v2/token?", func(k identity.APIKey) string { return k.ID })
+	keys, next := page.Cut(list.Keys, part, "/v2/token?", func(k identity.APIKey) string { return k.ID })
 	content := make([]api.ApiKey, len(keys))
 	for i, k := range keys {
 		content[i] = api.ApiKey{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
+	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/web/body"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -68,7 +69,7 @@ func (s *Server) ListClients(ctx context.Context, r api.ListClientsRequestObject
 	if err != nil {
 		return nil, err
 	}
-	list, next := cut(list, part, "/v2/oauth2/client?", func(c identity.Client) string { return c.ID })
+	list, next := page.Cut(list, part, "/v2/oauth2/client?", func(c identity.Client) string { return c.ID })
 	content := make([]api.Client, len(list))
 	for i, c := range list {
 		content[i] = shownClient(c)

@@ -47,16 +47,6 @@ func parsePage(number, size, after *string) (page.Request, error) {
 	return part, nil
 }
 
-// cut leaves the entries of the page itself and tells the Link to the next, when the list goes on.
-func cut[T any](list []T, part page.Request, target string, id func(T) string) ([]T, *string) {
-	if len(list) <= part.Size {
-		return list, nil
-	}
-	list = list[:part.Size]
-	next := part.Next(target, id(list[len(list)-1]))
-	return list, &next
-}
-
 // shownRoles names roles by their ids, in the order of the roles.
 func shownRoles(roles []identity.Role, ids []string) []api.KeyRole {
 	list := make([]api.KeyRole, 0, len(ids))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/services/patient"
 	"github.com/patient-mesh/patient-mesh/services/patient/api"
 )
@@ -20,7 +21,7 @@ func (s *Server) ListHistory(ctx context.Context, r api.ListHistoryRequestObject
 		return nil, err
 	}
 	target := "/v3/patient/" + strconv.FormatInt(id, 10) + "/history?"
-	list, next := cut(list, part, target, func(e patient.HistoryEntry) int64 { return e.Version })
+	list, next := page.Cut(list, part, target, func(e patient.HistoryEntry) string { return strconv.FormatInt(e.Version, 10) })
 	content := make([]api.HistoryEntry, len(list))
 	for i, e := range list {
 		content[i] = api.HistoryEntry{

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
+	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/patient"
@@ -53,7 +54,7 @@ func (s *Server) ListPatients(ctx context.Context, r api.ListPatientsRequestObje
 	if err != nil {
 		return nil, err
 	}
-	list, next := cut(list, part, "/v3/patient?", func(p patient.Patient) int64 { return p.ID })
+	list, next := page.Cut(list, part, "/v3/patient?", func(p patient.Patient) string { return strconv.FormatInt(p.ID, 10) })
 	content := make([]api.PatientResponseDTO, len(list))
 	for i, p := range list {
 		content[i] = response(p)

@@ -100,13 +100,3 @@ func deceasedResponse(p patient.Patient) api.DeceasedJSONResponse {
 
 // instant writes RFC 3339 in UTC with milliseconds.
 func instant(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.000Z07:00") }
-
-// cut leaves the entries of the page itself and tells the Link to the next, when the list goes on.
-func cut[T any](list []T, part page.Request, target string, id func(T) int64) ([]T, *string) {
-	if len(list) <= part.Size {
-		return list, nil
-	}
-	list = list[:part.Size]
-	next := part.Next(target, strconv.FormatInt(id(list[len(list)-1]), 10))
-	return list, &next
-}

@@ -46,9 +46,6 @@ func New(db *pg.DB, log *slog.Logger) *Store {
 // oneIn is true once in n times, by chance, so that nothing needs to be counted.
 func oneIn(n int) bool { return rand.IntN(n) == 0 } //nolint:gosec // a roll-up more or less is no secret
 
-// Ready is nil when the database answers.
-func (s *Store) Ready(ctx context.Context) error { return s.db.Ready(ctx) }
-
 // Sweep deletes expired idempotency keys until ctx ends.
 func (s *Store) Sweep(ctx context.Context) error {
 	return idempotency.Sweep(ctx, s.db, func(err error) {

@@ -3,7 +3,6 @@
 package store
 
 import (
-	"context"
 	"embed"
 	"io/fs"
 
@@ -31,9 +30,6 @@ type Store struct {
 }
 
 var _ tenant.Store = (*Store)(nil)
-
-// Ready is nil when the database answers.
-func (s *Store) Ready(ctx context.Context) error { return s.DB.Ready(ctx) }
 
 // endSessions queues that gateways ask about all of the tenant's credentials anew.
 func endSessions(b *pg.Batch, id string) {

@@ -48,7 +48,8 @@ func (j *journal) copyFrom(r io.Reader) {
 	for {
 		n, err := r.Read(piece)
 		_, _ = j.file.Write(piece[:n]) // a full disk must not stop the program
-		lines := append(rest, piece[:n]...)
+		rest = append(rest, piece[:n]...)
+		lines := rest
 		for {
 			line, after, whole := bytes.Cut(lines, []byte{'\n'})
 			if !whole {

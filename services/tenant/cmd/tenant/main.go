@@ -59,7 +59,8 @@ func serve(ctx context.Context) error {
 	defer redis.Close() //nolint:errcheck // nothing is left to lose
 
 	relay, err := outbox.NewRelay(db, p.Logger, outbox.Options{
-		Handlers: map[string]outbox.Handler{session.Effect: session.Handler(redis)}, Lease: session.EffectLease,
+		Handlers: map[string]outbox.Handler{session.Effect: session.Handler(redis)},
+		Lease:    session.EffectLease, LongestPause: session.EffectPause,
 	})
 	if err != nil {
 		return err
