@@ -94,6 +94,9 @@ func (g *Gateway) pass(c *fiber.Ctx, req *fasthttp.Request, resp *fasthttp.Respo
 		return fault.New(fault.Invalid, "malformed_path", "The path is malformed.")
 	}
 	r, allow := g.Routes.Match(req.Header.Method(), path)
+	if r == nil && own(path) { // with its own method it would not have come here
+		allow = []string{fiber.MethodGet, fiber.MethodHead}
+	}
 	if r != nil {
 		c.Locals(web.PatternKey, r.Pattern)
 	}
@@ -137,9 +140,14 @@ func (g *Gateway) admit(ctx context.Context, req *fasthttp.Request, r *route.Rou
 	if ok, wait := g.Limiter.Take(ctx, limit.OfAddress(PerAddress, client)); !ok {
 		return "", tooMany(wait)
 	}
+	if r == nil && (own(path) || g.Routes.Open(path)) {
+		return g.Anonymous, nil
+	}
 	if r != nil && r.Public {
 		if len(req.Header.PeekAll(fiber.HeaderAuthorization)) > 1 {
-			return "", fault.New(fault.Invalid, "two_credentials", "The request carries more than one credential.")
+			f := fault.New(fault.Invalid, "two_credentials", "The request carries more than one credential.")
+			f.Extra = map[string]any{"error": "invalid_request"} // as OAuth clients look for it (RFC 6749 §5.2)
+			return "", f
 		}
 		return g.Anonymous, nil
 	}
@@ -151,7 +159,7 @@ func (g *Gateway) admit(ctx context.Context, req *fasthttp.Request, r *route.Rou
 	if err != nil {
 		return "", err
 	}
-	if ok, wait := g.Limiter.Take(ctx, limit.Key{Kind: PerCredential, ID: s.Hash}); !ok {
+	if ok, wait := g.Limiter.Take(ctx, limit.Key{Kind: PerCredential, ID: s.Budget}); !ok {
 		return "", tooMany(wait)
 	}
 	if r == nil {
@@ -164,6 +172,15 @@ func (g *Gateway) admit(ctx context.Context, req *fasthttp.Request, r *route.Rou
 		return "", fault.New(fault.Denied, "agreement_required", "An owner of the organization has to accept the agreement first.")
 	}
 	return s.Encoded, nil
+}
+
+// own reports the paths that the gateway answers itself, which need no credential.
+func own(path []byte) bool {
+	switch string(path) {
+	case "/livez", "/readyz", "/openapi.json", "/docs", "/docs/":
+		return true
+	}
+	return false
 }
 
 func tooMany(wait time.Duration) error {

@@ -207,7 +207,7 @@ func (w *world) until(what string, is func() bool) {
 		if time.Now().After(deadline) {
 			w.t.Fatal("in vain: ", what)
 		}
-		time.Sleep(2 * time.Millisecond) // only to leave the processor to others
+		<-time.After(2 * time.Millisecond) // only to leave the processor to others
 	}
 }
 
@@ -305,13 +305,13 @@ func privateRedis(t testing.TB) *redis.Client {
 		if _, err := os.Stat(socket); err == nil {
 			break
 		}
-		time.Sleep(time.Millisecond) // there is nothing to wait on but the file
+		<-time.After(time.Millisecond) // there is nothing to wait on but the file
 	}
 	for n := 0; client.Ping(context.Background()).Err() != nil; n++ {
 		if n > 5000 {
 			t.Fatal("redis does not start")
 		}
-		time.Sleep(time.Millisecond) // there is nothing to wait on but the socket itself
+		<-time.After(time.Millisecond) // there is nothing to wait on but the socket itself
 	}
 	return client
 }

@@ -143,7 +143,10 @@ func TestWithoutRedisIdentityIsAsked(t *testing.T) {
 func TestLimits(t *testing.T) {
 	w := start(t, func(s *Settings, _ *Parts) { s.CredentialRate, s.CredentialBurst = 1, 5 })
 	w.know("good", everyone())
-	w.know("other", everyone())
+	somebodyElse := everyone()
+	somebodyElse.UserID = "u2"
+	w.know("other", somebodyElse)
+	w.know("again", everyone())
 	passed, refused := 0, answer{}
 	for range 30 {
 		if a := w.get("/v2/tenant", "good"); a.status == 200 {
@@ -156,7 +159,10 @@ func TestLimits(t *testing.T) {
 		t.Errorf("%d passed, then %v", passed, refused)
 	}
 	if a := w.get("/v2/tenant", "other"); a.status != 200 {
-		t.Errorf("another credential: %v", a)
+		t.Errorf("somebody else: %v", a)
+	}
+	if a := w.get("/v2/tenant", "again"); a.status != 429 {
+		t.Errorf("another token of the same user has a budget of its own: %v", a)
 	}
 	address := start(t, func(s *Settings, _ *Parts) { s.AddressRate, s.AddressBurst = 1, 5 })
 	address.until("strangers are limited too", func() bool { return address.get("/v2/tenant", "bad").status == 429 })

@@ -18,6 +18,7 @@ import (
 // Session is a credential that held when identity was last asked. It does not change.
 type Session struct {
 	Hash      session.Hash
+	Budget    session.Hash // whose share of the limits is spent: a client that gets itself many tokens has one
 	Principal principal.Principal
 	Encoded   principal.Encoded // the same, as assertions carry it
 }
@@ -120,6 +121,14 @@ func (d *Door) holds(s *Session, now time.Time) (*Session, error) {
 		return nil, invalidToken()
 	}
 	return s, nil
+}
+
+// budget names whoever is behind a credential, whatever token it shows today.
+func budget(p principal.Principal) session.Hash {
+	if p.Kind == principal.APIKey {
+		return session.HashOf("key/" + p.CredentialID)
+	}
+	return session.HashOf(string(p.Kind) + "/" + p.TenantID + "/" + p.UserID + "/" + p.ClientID)
 }
 
 func invalidToken() error {

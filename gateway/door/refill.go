@@ -30,7 +30,7 @@ func (d *Door) load(ctx context.Context, hash session.Hash, token string) (*Sess
 		if stored == session.Passed {
 			continue // before the process remembers it, for which the message may not have come yet
 		}
-		s := &Session{Hash: hash, Principal: p, Encoded: principal.Encode(p)}
+		s := &Session{Hash: hash, Budget: budget(p), Principal: p, Encoded: principal.Encode(p)}
 		switch d.memory.put(s, since, d.opts.Now()) {
 		case revoked:
 			continue

@@ -9,14 +9,15 @@ import (
 )
 
 // Framing refuses a request whose end two programs could see in two places (RFC 9112 §6.3): Transfer-Encoding together
-// with Content-Length, or in HTTP/1.0. fasthttp itself refuses repeated lengths and hosts and unknown codings.
+// with Content-Length, in HTTP/1.0, or other than chunked. fasthttp itself refuses repeated lengths and hosts and unknown codings.
 func Framing(h *fasthttp.RequestHeader) error {
-	if h.ContentLength() != -1 && h.IsHTTP11() {
-		return nil // no Transfer-Encoding, of which fasthttp makes -1
-	}
 	raw := h.RawHeaders()
-	length, coding := hasLine(raw, "content-length"), hasLine(raw, "transfer-encoding")
-	if coding && (length || !h.IsHTTP11()) {
+	coding := hasLine(raw, "transfer-encoding")
+	if !coding {
+		return nil
+	}
+	// fasthttp tells a chunked body by the length -1; any other coding it reads past.
+	if hasLine(raw, "content-length") || !h.IsHTTP11() || h.ContentLength() != -1 {
 		return fault.New(fault.Invalid, "ambiguous_length", "The request states the length of its body in two ways.")
 	}
 	return nil

@@ -1,6 +1,7 @@
 package route
 
 import (
+	"bytes"
 	"fmt"
 	"net/http"
 	"slices"
@@ -77,6 +78,27 @@ func (t *Trie) Match(method, path []byte) (r *Route, allow []string) {
 		}
 	}
 	return nil, n.allow
+}
+
+// Open reports whether a path asks nobody for a credential: every route that it has is public, or it is one of the
+// well-known ones, there or not.
+func (t *Trie) Open(path []byte) bool {
+	if bytes.HasPrefix(path, []byte("/.well-known/")) {
+		return true
+	}
+	if len(path) == 0 || path[0] != '/' {
+		return false
+	}
+	n := t.root.find(path[1:])
+	if n == nil || len(n.methods) == 0 {
+		return false
+	}
+	for _, r := range n.methods {
+		if !r.Public {
+			return false
+		}
+	}
+	return true
 }
 
 // find goes down a segment; a segment's own name goes before any text, and where it leads nowhere the other is tried.

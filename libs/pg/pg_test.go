@@ -85,15 +85,15 @@ func TestABatchIsOneTransactionOfOneTenant(t *testing.T) {
 
 func TestDefectsDoNotShowTheValueTheyAreAbout(t *testing.T) {
 	db := open(t, testkit.Postgres(t, migrations).URL)
-	var number int
+	var number int16
 	for what, query := range map[string]func(*pg.Batch){
-		"an argument of the wrong type": func(b *pg.Batch) { b.Exec(`SELECT $1::int`, "Qxz") },
-		"a column of the wrong type":    func(b *pg.Batch) { pg.Value(b, &number, `SELECT 'Qxz'::text`) },
-		"a value that is refused":       func(b *pg.Batch) { b.Exec(`SELECT $1::text::int`, "Qxz") },
+		"an argument of the wrong type": func(b *pg.Batch) { b.Exec(`SELECT $1::int`, []string{"83617"}) },
+		"a column of the wrong type":    func(b *pg.Batch) { pg.Value(b, &number, `SELECT 83617`) },
+		"a value that is refused":       func(b *pg.Batch) { b.Exec(`SELECT $1::int2`, "83617") },
 	} {
 		b := pg.Global()
 		query(b)
-		if err := db.Send(t.Context(), b); err == nil || strings.Contains(err.Error(), "Qxz") {
+		if err := db.Send(t.Context(), b); err == nil || strings.Contains(err.Error(), "83617") {
 			t.Errorf("%s: %v", what, err)
 		}
 	}

@@ -7,8 +7,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"log/slog"
+	"mime"
 	"net/http"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -146,13 +148,19 @@ func (a *App) Drain() { a.draining.Store(true) }
 func (a *App) readyz(c *fiber.Ctx) error {
 	ctx, cancel := context.WithTimeout(c.UserContext(), time.Second)
 	defer cancel()
+	found := make([]error, len(a.options.Checks))
+	var probes sync.WaitGroup
+	for i, check := range a.options.Checks {
+		probes.Go(func() { found[i] = check.Probe(ctx) })
+	}
+	probes.Wait()
 	missing, reasons := []string{}, []string{}
 	if a.draining.Load() {
 		missing = append(missing, "draining")
 	}
-	for _, check := range a.options.Checks {
-		if err := check.Probe(ctx); err != nil {
-			missing = append(missing, check.Name)
+	for i, err := range found {
+		if err != nil {
+			missing = append(missing, a.options.Checks[i].Name)
 			reasons = append(reasons, err.Error())
 		}
 	}
@@ -165,17 +173,25 @@ func (a *App) readyz(c *fiber.Ctx) error {
 	return c.JSON(fiber.Map{"status": "ready"})
 }
 
-// JSONOnly refuses a body that is not JSON. It goes before the generated handlers, which would call it malformed.
+// JSONOnly refuses a body that is not JSON. It goes before the generated handlers, which would call it malformed; a body
+// that is not there it passes on as an empty one.
 func JSONOnly(c *fiber.Ctx, next fiber.Handler) error {
-	// -1 is a chunked body; -2, which fasthttp gives a GET without Content-Length, is none.
-	if length := c.Request().Header.ContentLength(); length != 0 && length != -2 && !isJSON(string(c.Request().Header.ContentType())) {
+	h := &c.Request().Header
+	// -1 is a chunked body; -2, which fasthttp gives a request that states no length, is none.
+	if length := h.ContentLength(); length == 0 || length == -2 {
+		h.SetContentType(fiber.MIMEApplicationJSON)
+	} else if !isJSON(string(h.ContentType()), c.Method()) {
 		return fault.New(fault.UnsupportedMedia, "unsupported_media_type", "The body must be application/json.")
 	}
 	return next(c)
 }
 
-func isJSON(contentType string) bool {
-	media, _, _ := strings.Cut(contentType, ";")
-	media = strings.ToLower(strings.TrimSpace(media))
-	return media == fiber.MIMEApplicationJSON || (strings.HasPrefix(media, "application/") && strings.HasSuffix(media, "+json"))
+// isJSON takes application/json in UTF-8, and for a PATCH the name of the same thing in RFC 7396. Other +json types
+// mean something else by their members.
+func isJSON(contentType, method string) bool {
+	media, params, err := mime.ParseMediaType(contentType)
+	if err != nil || params["charset"] != "" && !strings.EqualFold(params["charset"], "utf-8") {
+		return false
+	}
+	return media == fiber.MIMEApplicationJSON || method == fiber.MethodPatch && media == "application/merge-patch+json"
 }

@@ -136,7 +136,7 @@ func (a *App) account(ctx context.Context, c *fiber.Ctx, span trace.Span, start 
 	switch {
 	case err != nil && fault.Of(err).Kind == fault.Internal:
 		log.ErrorContext(ctx, "request failed", "method", method, "route", pattern, "error", err.Error())
-	case err != nil && fault.Is(err, fault.Unavailable):
+	case err != nil && fault.Is(err, fault.Unavailable) && pattern != "/readyz":
 		log.WarnContext(ctx, "request unavailable", "method", method, "route", pattern, "error", err.Error())
 	}
 	if a.options.AccessLog {

@@ -10,10 +10,11 @@ import (
 // ETag writes a version as a strong entity tag.
 func ETag(version int64) string { return `"` + strconv.FormatInt(version, 10) + `"` }
 
-// IfMatch reports whether a version satisfies an If-Match header; nil or empty asks for nothing. The comparison is
+// IfMatch reports whether a version satisfies an If-Match header; nil asks for nothing, and an empty one, which some
+// client forgot to fill, is satisfied by nothing. The comparison is
 // strong, so a weak tag never matches (RFC 9110 §13.1.1).
 func IfMatch(header *string, version int64) error {
-	if header == nil || strings.TrimSpace(*header) == "" || strings.TrimSpace(*header) == "*" {
+	if header == nil || strings.TrimSpace(*header) == "*" {
 		return nil
 	}
 	for tag := range strings.SplitSeq(*header, ",") {

@@ -96,9 +96,13 @@ func FromFiber(err error) error {
 func WriteProblem(resp *fasthttp.Response, err error, traceID string) int {
 	f := fault.Of(err)
 	code := status(f.Kind)
+	fields := f.Fields
+	if f.Kind == fault.Invalid && len(fields) == 0 {
+		fields = []fault.Field{{Field: "request", Code: f.Code, Message: f.Detail}}
+	}
 	p := problem{
 		Type: "urn:problem:" + strings.ReplaceAll(f.Code, "_", "-"), Title: fasthttp.StatusMessage(code), Status: code,
-		Detail: f.Detail, Message: f.Detail, Instance: "urn:trace:" + traceID, Code: f.Code, TraceID: traceID, Errors: f.Fields,
+		Detail: f.Detail, Message: f.Detail, Instance: "urn:trace:" + traceID, Code: f.Code, TraceID: traceID, Errors: fields,
 	}
 	body, marshalErr := marshalProblem(p, f.Extra)
 	if marshalErr != nil {

@@ -159,7 +159,7 @@ func text(given, into *string) {
 
 // coded applies a field with a value set, in any case: n/a resets it to unknown.
 func (e *editor) coded(field string, given *string, set []string, unknown string, into *string) {
-	if given == nil || e.creating && *given == "" {
+	if given == nil {
 		return
 	}
 	if notAvailable(*given) {
@@ -180,7 +180,7 @@ func (e *editor) coded(field string, given *string, set []string, unknown string
 func (e *editor) ssn(given, into *string) {
 	switch {
 	case given == nil:
-	case e.creating && (*given == "" || notAvailable(*given)):
+	case e.creating && notAvailable(*given):
 	case fourDigits(*given):
 		*into = *given
 	case !e.creating && *given == Mask(*into):

@@ -2,7 +2,10 @@ package patient
 
 import (
 	"context"
+	"errors"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
@@ -153,9 +156,9 @@ func (s *Service) Delete(ctx context.Context, id int64, may Precondition) error 
 }
 
 // Restore brings a deleted patient back. One that is not deleted stays as it is.
-func (s *Service) Restore(ctx context.Context, id int64) (Patient, error) {
+func (s *Service) Restore(ctx context.Context, id int64, may Precondition) (Patient, error) {
 	return s.change(ctx, id, verb{
-		need: principal.PatientRestore, what: Restored, count: +1, deleted: true,
+		need: principal.PatientRestore, what: Restored, count: +1, deleted: true, may: may,
 		apply: func(p Patient, _ time.Time) (Patient, []fault.Field) {
 			p.DeletedAt = nil
 			return p, nil
@@ -164,18 +167,18 @@ func (s *Service) Restore(ctx context.Context, id int64) (Patient, error) {
 }
 
 // MarkDeceased records a death.
-func (s *Service) MarkDeceased(ctx context.Context, id int64, notice DeathNotice) (Patient, error) {
+func (s *Service) MarkDeceased(ctx context.Context, id int64, notice DeathNotice, may Precondition) (Patient, error) {
 	_, faults := Patient{}.Died(notice, s.now())
 	return s.change(ctx, id, verb{
-		need: principal.PatientWrite, what: DeceasedMarked, faults: faults,
+		need: principal.PatientWrite, what: DeceasedMarked, faults: faults, may: may,
 		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.Died(notice, now) },
 	})
 }
 
 // UnmarkDeceased undoes a mistaken record of a death.
-func (s *Service) UnmarkDeceased(ctx context.Context, id int64) (Patient, error) {
+func (s *Service) UnmarkDeceased(ctx context.Context, id int64, may Precondition) (Patient, error) {
 	return s.change(ctx, id, verb{
-		need: principal.PatientWrite, what: DeceasedUnmarked,
+		need: principal.PatientWrite, what: DeceasedUnmarked, may: may,
 		apply: func(p Patient, now time.Time) (Patient, []fault.Field) { return p.Alive(now), nil },
 	})
 }
@@ -191,12 +194,8 @@ type verb struct {
 	apply   func(p Patient, now time.Time) (Patient, []fault.Field)
 }
 
-// attempts bounds how often a change starts over because another one came first. With n writers of one patient the
-// slowest of them starts over n times; more than this many at one patient is not care, it is a loop.
-const attempts = 20
-
 // change reads, applies and saves over the version it read. No lock is held between the two trips; when another change
-// came first it starts over.
+// came first it starts over, after a pause that chance makes longer the more there are, until the request's deadline.
 func (s *Service) change(ctx context.Context, id int64, v verb) (Patient, error) {
 	by, err := principal.Require(ctx, v.need)
 	if err != nil {
@@ -205,23 +204,42 @@ func (s *Service) change(ctx context.Context, id int64, v verb) (Patient, error)
 	if len(v.faults) > 0 {
 		return Patient{}, fault.InvalidFields(v.faults)
 	}
-	for range attempts {
-		before, err := s.Store.Read(ctx, by.TenantID, id)
-		if err != nil {
-			return Patient{}, err
-		}
-		if before == nil || before.DeletedAt != nil && !v.deleted {
-			return Patient{}, missing()
-		}
-		after, saved, err := s.attempt(ctx, *before, by, v)
-		if err != nil || saved {
-			return after, err
-		}
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: 2 * time.Millisecond, RandomizationFactor: 0.9, Multiplier: 1.5, MaxInterval: 100 * time.Millisecond,
 	}
-	return Patient{}, fault.Away(nil, "The patient is being changed by too many at once; try again shortly.")
+	after, err := backoff.Retry(ctx, func() (Patient, error) {
+		after, saved, err := s.attempt(ctx, id, by, v)
+		if err != nil {
+			return after, backoff.Permanent(err)
+		}
+		if !saved {
+			return after, errOvertaken
+		}
+		return after, nil
+	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
+	if errors.Is(err, errOvertaken) || errors.Is(err, context.DeadlineExceeded) {
+		return Patient{}, fault.Away(err, "The patient is being changed by too many at once; try again shortly.")
+	}
+	return after, err
 }
 
-func (s *Service) attempt(ctx context.Context, before Patient, by principal.Principal, v verb) (after Patient, saved bool, err error) {
+// errOvertaken says that another change came first.
+var errOvertaken = errors.New("another change came first")
+
+// attempt is one way through a change.
+func (s *Service) attempt(ctx context.Context, id int64, by principal.Principal, v verb) (after Patient, saved bool, err error) {
+	before, err := s.Store.Read(ctx, by.TenantID, id)
+	if err != nil {
+		return Patient{}, false, err
+	}
+	if before == nil || before.DeletedAt != nil && !v.deleted {
+		return Patient{}, false, missing()
+	}
+	return s.save(ctx, *before, by, v)
+}
+
+// save applies a change to what was read, and writes it over that.
+func (s *Service) save(ctx context.Context, before Patient, by principal.Principal, v verb) (after Patient, saved bool, err error) {
 	now := s.now()
 	after, faults := v.apply(before, now)
 	if len(faults) > 0 {

@@ -12,7 +12,7 @@ import (
 func TestBodiesThatAreNoJSONObject(t *testing.T) {
 	deep := strings.Repeat(`{"a":`, 20000) + "1" + strings.Repeat("}", 20000)
 	for name, test := range map[string]struct{ body, code string }{
-		"empty":              {"", "malformed_json"},
+		"empty":              {"", "body_required"},
 		"not JSON":           {"firstName=Ana", "malformed_json"},
 		"cut off":            {`{"firstName":"Ana"`, "malformed_json"},
 		"a list":             {`[]`, "not_an_object"},
@@ -20,8 +20,8 @@ func TestBodiesThatAreNoJSONObject(t *testing.T) {
 		"null":               {`null`, "not_an_object"},
 		"two values":         {`{} {}`, "malformed_json"},
 		"a comment":          {`{} // `, "malformed_json"},
-		"duplicate members":  {`{"firstName":"Ana","lastName":"Lima","dob":"1980-02-29","firstName":"Eva"}`, "duplicate_member"},
-		"escaped duplicates": {`{"firstName":"Ana","lastName":"Lima","dob":"1980-02-29","first\u004eame":"Eva"}`, "duplicate_member"},
+		"duplicate members":  {`{"firstName":"Ana","lastName":"Lima","dob":"1980-02-29","firstName":"Eva"}`, "invalid_request"},
+		"escaped duplicates": {`{"firstName":"Ana","lastName":"Lima","dob":"1980-02-29","first\u004eame":"Eva"}`, "invalid_request"},
 		"invalid UTF-8":      {"{\"firstName\":\"A\xffna\",\"lastName\":\"Lima\",\"dob\":\"1980-02-29\"}", "malformed_json"},
 		"a lone surrogate":   {`{"firstName":"A\ud800na","lastName":"Lima","dob":"1980-02-29"}`, "malformed_json"},
 		"a raw NUL":          {"{\"firstName\":\"A\x00na\",\"lastName\":\"Lima\",\"dob\":\"1980-02-29\"}", "malformed_json"},
@@ -32,7 +32,7 @@ func TestBodiesThatAreNoJSONObject(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := owner(t)
 			path, _ := stored(c, ana())
-			for _, a := range []answer{c.post(patients, test.body), c.patch(path, test.body), c.put(path+"/deceased", test.body)} {
+			for _, a := range []answer{c.post(patients, test.body), c.patch(path, test.body)} {
 				a.is(bad)
 				if code := a.problem().Code; code != test.code {
 					t.Errorf("code %q, want %q", code, test.code)
@@ -47,12 +47,15 @@ func TestBodiesThatAreNoJSONObject(t *testing.T) {
 
 func TestBodyTypes(t *testing.T) {
 	c := owner(t)
-	for _, contentType := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml", "application/jsonp", "image/png"} {
+	for _, contentType := range []string{"text/plain", "application/x-www-form-urlencoded", "multipart/form-data; boundary=x", "application/xml", "application/jsonp", "image/png", "application/vnd.api+json", "application/json; charset=utf-16"} {
 		c.with("Content-Type", contentType).post(patients, `{"firstName":"Ana","lastName":"Lima","dob":"1980-02-29"}`).refused(http.StatusUnsupportedMediaType, "unsupported_media_type")
 	}
-	for _, contentType := range []string{"application/json; charset=utf-8", "APPLICATION/JSON", "application/merge-patch+json"} {
+	for _, contentType := range []string{"application/json; charset=utf-8", "APPLICATION/JSON"} {
 		c.with("Content-Type", contentType).post(patients, ana()).is(ok)
 	}
+	at, _ := stored(c, ana())
+	c.with("Content-Type", "application/merge-patch+json").patch(at, map[string]any{"middleName": "M"}).is(ok)
+	c.with("Content-Type", "application/json-patch+json").patch(at, map[string]any{}).is(http.StatusUnsupportedMediaType)
 	c.with("Content-Encoding", "gzip").post(patients, ana()).is(http.StatusUnsupportedMediaType)
 }
 
@@ -101,6 +104,19 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 		}
 		anyone(t).do("PROPFIND", path, nil).is(http.StatusUnauthorized)
 	}
+}
+
+func TestOpenPathsAskForNoCredential(t *testing.T) {
+	for _, path := range []string{"/livez", "/readyz", "/openapi.json", "/docs", "/.well-known/oauth-authorization-server", "/oauth2/jwks"} {
+		anyone(t).get(path).is(ok)
+		a := anyone(t).do(http.MethodDelete, path, nil)
+		a.refused(http.StatusMethodNotAllowed, "method_not_allowed")
+		if !strings.Contains(a.header.Get("Allow"), "GET") {
+			t.Errorf("%s allows %q", path, a.header.Get("Allow"))
+		}
+	}
+	anyone(t).do(http.MethodDelete, "/oauth2/token", nil).is(http.StatusMethodNotAllowed)
+	anyone(t).get("/.well-known/nothing").is(missing)
 }
 
 func TestPathsAreNormalisedBeforeTheyAreRouted(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -145,6 +146,9 @@ func TestRefusedBodies(t *testing.T) {
 		{"blank or n/a names", but(map[string]any{"firstName": " \t ", "lastName": "N/a"}), []string{"firstName blank", "lastName blank"}},
 		{"names of 200 code points at most", but(map[string]any{"firstName": long, "middleName": long, "lastName": long}), []string{"firstName too_long", "lastName too_long", "middleName too_long"}},
 		{"other text of 500 at most", but(map[string]any{"genderIdentity": strings.Repeat("x", 501), "preferredLanguage": strings.Repeat("x", 501)}), []string{"genderIdentity too_long", "preferredLanguage too_long"}},
+		{"blank coded values are of no list", but(map[string]any{"gender": "", "race": " ", "ethnicity": "", "sexAtBirth": ""}), []string{"ethnicity invalid_value", "gender invalid_value", "race invalid_value", "sexAtBirth invalid_value"}},
+		{"last4Ssn of four digits: none", but(map[string]any{"last4Ssn": ""}), []string{"last4Ssn invalid_last4"}},
+		{"names that show nothing are blank", but(map[string]any{"firstName": "\u200b\u2060", "lastName": "\u00ad"}), []string{"firstName blank", "lastName blank"}},
 		{"no control characters", but(map[string]any{"firstName": "A\u0000na", "lastName": "Li\nma"}), []string{"firstName control_character", "lastName control_character"}},
 		{"dob has its format", but(map[string]any{"dob": "29.02.1980"}), []string{"dob invalid_date"}},
 		{"dob is a real date", but(map[string]any{"dob": "1981-02-29"}), []string{"dob invalid_date"}},
@@ -306,6 +310,13 @@ func TestIfMatch(t *testing.T) {
 	c.with("If-Match", "W/"+second).patch(path, map[string]any{"middleName": "N"}).refused(http.StatusPreconditionFailed, "version_mismatch")
 	c.with("If-Match", first).patch(path, map[string]any{"gender": "x"}).refused(bad, "invalid_request")
 	c.with("If-Match", first).delete(path).refused(http.StatusPreconditionFailed, "version_mismatch")
+	c.with("If-Match", "").patch(path, map[string]any{"middleName": "N"}).is(http.StatusPreconditionFailed)
+	for _, a := range []answer{
+		c.with("If-Match", first).put(path+"/deceased", map[string]any{}), c.with("If-Match", first).delete(path + "/deceased"),
+		c.with("If-Match", first).post(path+"/restore", nil),
+	} {
+		a.refused(http.StatusPreconditionFailed, "version_mismatch")
+	}
 	c.with("If-Match", first+", "+second).patch(path, map[string]any{"middleName": "O"}).is(ok)
 	c.with("If-Match", "*").delete(path).is(ok)
 	c.with("If-Match", "*").delete(path).is(missing)
@@ -388,9 +399,27 @@ func TestDeceased(t *testing.T) {
 	if c.delete(at).is(ok).etag() != undone.etag() || c.get(path).object()["deceased"] != false {
 		t.Error("undoing is not idempotent, or not done")
 	}
-	c.put(at, map[string]any{}).is(ok)
+	c.put(at, nil).is(ok)
 	if got := c.get(at).object(); got["deceased"] != true || got["deceasedDate"] != "" {
 		t.Errorf("a death without a date: %v", got)
+	}
+}
+
+func TestChangesAtTheSameTimeAllHappen(t *testing.T) {
+	c := owner(t)
+	path, _ := stored(c, ana())
+	const writers = 40
+	var all sync.WaitGroup
+	for i := range writers {
+		all.Go(func() {
+			if a := c.patch(path, map[string]any{"middleName": fmt.Sprint("M", i)}); a.status != ok {
+				t.Errorf("answered %d: %s", a.status, a.raw)
+			}
+		})
+	}
+	all.Wait()
+	if got := c.get(path).etag(); got != fmt.Sprintf("%q", fmt.Sprint(writers+1)) {
+		t.Errorf("version %s after %d changes", got, writers)
 	}
 }
 

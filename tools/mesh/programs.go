@@ -25,8 +25,8 @@ const Gateway = "gateway"
 // Services are the other five.
 func Services() []string { return []string{"identity", "tenant", "patient", "attachment", "matching"} }
 
-// drainLimit is how long a program may take to finish what is under way.
-const drainLimit = 20 * time.Second
+// drainLimit is how long a program may take to finish what is under way: the requests, then its loops.
+const drainLimit = 30 * time.Second
 
 // ours are the variables that we decide: what the user's shell says under these names is meant for us, or for nobody.
 func ours() []string {

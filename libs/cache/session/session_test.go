@@ -56,7 +56,7 @@ func private(t *testing.T) redis.UniversalClient {
 		if t.Context().Err() != nil {
 			t.Fatal("redis does not start")
 		}
-		time.Sleep(time.Millisecond) // there is nothing to wait on but the socket itself
+		<-time.After(time.Millisecond) // there is nothing to wait on but the socket itself
 	}
 	return client
 }

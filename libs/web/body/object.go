@@ -53,10 +53,31 @@ func (m Member[T]) Pointer() *T {
 // and text that is not UTF-8 are refused, since two readers could understand them differently (RFC 8259 §4, §8.1).
 func (o *Object) Read(data []byte) {
 	o.raw, o.members = bytes.Clone(data), map[string]jsontext.Value{}
-	decoder := jsontext.NewDecoder(bytes.NewReader(o.raw))
-	if err := o.read(decoder); err != nil {
-		o.broken = malformed(err)
+	if len(bytes.TrimSpace(data)) == 0 {
+		o.broken = whole("body_required", "A JSON body is required.")
+		return
 	}
+	// Names repeated at the top are found here, where they can be named; further down they are nobody's business.
+	decoder := jsontext.NewDecoder(bytes.NewReader(o.raw), jsontext.AllowDuplicateNames(true))
+	if err := o.read(decoder); errors.Is(err, errNoObject) {
+		o.broken = whole("not_an_object", "The body must be a JSON object.")
+	} else if err != nil {
+		o.broken = whole("malformed_json", "The body is not valid JSON.")
+	}
+}
+
+// AllowEmpty takes a body that is not there for an object without members.
+func (o *Object) AllowEmpty() {
+	if o.broken != nil && o.broken.Code == "body_required" {
+		o.broken = nil
+	}
+}
+
+// whole is the fault of a body that cannot be read member by member.
+func whole(code, detail string) *fault.Error {
+	f := fault.New(fault.Invalid, code, detail)
+	f.Fields = []fault.Field{{Field: "body", Code: code, Message: detail}}
+	return f
 }
 
 // Raw is the body as it came.
@@ -80,6 +101,9 @@ func (o *Object) read(decoder *jsontext.Decoder) error {
 		if err != nil {
 			return err
 		}
+		if _, again := o.members[key]; again {
+			o.Fault(key, "duplicate_member", "is given twice")
+		}
 		o.members[key] = value.Clone()
 	}
 	if _, err := decoder.ReadToken(); err != nil {
@@ -95,17 +119,6 @@ var (
 	errNoObject = errors.New("no object")
 	errTrailing = errors.New("more than one value")
 )
-
-func malformed(err error) *fault.Error {
-	code, detail := "malformed_json", "The body is not valid JSON."
-	switch {
-	case errors.Is(err, jsontext.ErrDuplicateName):
-		code, detail = "duplicate_member", "The body names a member twice."
-	case errors.Is(err, errNoObject):
-		code, detail = "not_an_object", "The body must be a JSON object."
-	}
-	return fault.New(fault.Invalid, code, detail)
-}
 
 // Err is nil when nothing was wrong with the object, nor with what further rules found; else the fault that lists it
 // all. Of several faults of one member the first is kept, and the members' own types come first.
@@ -172,16 +185,27 @@ func (o *Object) Secret(name string, limit int) Member[string] {
 // CleanText trims a text and brings it to NFC. A code other than "" says what is wrong with it.
 func CleanText(text string, limit int) (clean, code, message string) {
 	clean = norm.NFC.String(strings.TrimSpace(text))
+	if strings.TrimFunc(clean, invisible) == "" {
+		clean = "" // zero-width spaces and the like make no text
+	}
 	switch {
 	case !utf8.ValidString(clean):
 		return "", "invalid_text", "must be UTF-8 text"
-	case strings.ContainsFunc(clean, unicode.IsControl):
+	case strings.ContainsFunc(clean, forbidden):
 		return "", "control_character", "must not contain control characters"
 	case utf8.RuneCountInString(clean) > limit:
 		return "", "too_long", "is too long"
 	}
 	return clean, "", ""
 }
+
+// forbidden reports control characters and code points that are no characters.
+func forbidden(r rune) bool {
+	return unicode.IsControl(r) || unicode.Is(unicode.Noncharacter_Code_Point, r)
+}
+
+// invisible reports a rune that shows nothing by itself.
+func invisible(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf, r) }
 
 // Bool reads true or false.
 func (o *Object) Bool(name string) Member[bool] {

@@ -28,10 +28,10 @@ func code(err error) string {
 
 func TestBrokenBodies(t *testing.T) {
 	for text, want := range map[string]string{
-		"": "malformed_json", "{": "malformed_json", "[]": "not_an_object", "null": "not_an_object", `"x"`: "not_an_object",
-		`{} x`: "malformed_json", `{}{}`: "malformed_json", `{"a":1,"a":2}`: "duplicate_member", `{"a":1,"\u0061":2}`: "duplicate_member",
+		"": "body_required", " ": "body_required", "{": "malformed_json", "[]": "not_an_object", "null": "not_an_object", `"x"`: "not_an_object",
+		`{} x`: "malformed_json", `{}{}`: "malformed_json", `{"a":1,"a":2}`: "invalid_request", `{"a":1,"\u0061":2}`: "invalid_request",
 		"{\"a\":\"\xff\"}": "malformed_json", `{"a":"\ud800"}`: "malformed_json", "{\"a\":\"\x00\"}": "malformed_json", `{"a":01}`: "malformed_json",
-		`{"a":{"b":1,"b":2}}`: "duplicate_member", `{"a":1,}`: "malformed_json", "{} ": "", "\t{}\n": "",
+		`{"a":{"b":1,"b":2}}`: "", `{"a":1,}`: "malformed_json", "{} ": "", "\t{}\n": "",
 	} {
 		if got := code(read(text).Err()); got != want {
 			t.Errorf("%q: %q, want %q", text, got, want)

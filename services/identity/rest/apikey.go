@@ -18,7 +18,7 @@ func (s *Server) CreateApiKey(ctx context.Context, r api.CreateApiKeyRequestObje
 	key, keyFaults := idempotency.Parse(by, r.Params.IdempotencyKey, []byte("createApiKey"), r.Body.Raw())
 	draft := identity.KeyDraft{
 		RoleIDs:   r.Body.Texts("acRoleIds", mostEntries, body.TextLength).Value,
-		Name:      r.Body.Text("name", body.NameLength).Value,
+		Name:      r.Body.Text("name", body.TextLength).Value,
 		ExpiresAt: r.Body.Text("expiresAt", body.TextLength).Pointer(),
 	}
 	k, err := s.Identity.MintKey(ctx, draft, key, func(rules ...fault.Field) error {

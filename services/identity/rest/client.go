@@ -21,7 +21,7 @@ func (s *Server) CreateClient(ctx context.Context, r api.CreateClientRequestObje
 	key, keyFaults := idempotency.Parse(by, r.Params.IdempotencyKey, []byte("createClient"), r.Body.Raw())
 	draft := identity.ClientDraft{
 		TenantID:     r.Body.Text("tenantId", body.TextLength).Value,
-		Name:         r.Body.Text("client_name", body.NameLength).Value,
+		Name:         r.Body.Text("client_name", body.TextLength).Value,
 		Scope:        r.Body.Text("scope", longestSecret).Pointer(),
 		GrantTypes:   r.Body.Texts("grant_types", mostEntries, body.TextLength).Value,
 		RedirectURIs: r.Body.Texts("redirect_uris", identity.MostRedirects, longestURI).Value,

@@ -5,7 +5,9 @@ package api
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/url"
 
@@ -177,6 +179,18 @@ type UpdatePatientParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// UnmarkDeceasedParams defines parameters for UnmarkDeceased.
+type UnmarkDeceasedParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// MarkDeceasedParams defines parameters for MarkDeceased.
+type MarkDeceasedParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ListHistoryParams defines parameters for ListHistory.
 type ListHistoryParams struct {
 	// Page Zero-based number of the page.
@@ -187,6 +201,12 @@ type ListHistoryParams struct {
 
 	// After The opaque cursor of a `Link` header; not together with `page`.
 	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// RestorePatientParams defines parameters for RestorePatient.
+type RestorePatientParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // CreatePatientJSONRequestBody defines body for CreatePatient for application/json ContentType.
@@ -220,19 +240,19 @@ type ServerInterface interface {
 	UpdatePatient(c *fiber.Ctx, patientId PatientId, params UpdatePatientParams) error
 	// UnmarkDeceased Undo a mistaken mark
 	// (DELETE /v3/patient/{patientId}/deceased)
-	UnmarkDeceased(c *fiber.Ctx, patientId PatientId) error
+	UnmarkDeceased(c *fiber.Ctx, patientId PatientId, params UnmarkDeceasedParams) error
 	// ReadDeceased Read whether a patient is deceased
 	// (GET /v3/patient/{patientId}/deceased)
 	ReadDeceased(c *fiber.Ctx, patientId PatientId) error
 	// MarkDeceased Mark a patient deceased
 	// (PUT /v3/patient/{patientId}/deceased)
-	MarkDeceased(c *fiber.Ctx, patientId PatientId) error
+	MarkDeceased(c *fiber.Ctx, patientId PatientId, params MarkDeceasedParams) error
 	// ListHistory List a patient's changes
 	// (GET /v3/patient/{patientId}/history)
 	ListHistory(c *fiber.Ctx, patientId PatientId, params ListHistoryParams) error
 	// RestorePatient Restore a soft-deleted patient
 	// (POST /v3/patient/{patientId}/restore)
-	RestorePatient(c *fiber.Ctx, patientId PatientId) error
+	RestorePatient(c *fiber.Ctx, patientId PatientId, params RestorePatientParams) error
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -501,8 +521,30 @@ func (siw *ServerInterfaceWrapper) UnmarkDeceased(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UnmarkDeceasedParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.UnmarkDeceased(c, patientId)
+		return siw.Handler.UnmarkDeceased(c, patientId, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -559,8 +601,30 @@ func (siw *ServerInterfaceWrapper) MarkDeceased(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params MarkDeceasedParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.MarkDeceased(c, patientId)
+		return siw.Handler.MarkDeceased(c, patientId, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -647,8 +711,30 @@ func (siw *ServerInterfaceWrapper) RestorePatient(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
 	}
 
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RestorePatientParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
 	handler := func(c *fiber.Ctx) error {
-		return siw.Handler.RestorePatient(c, patientId)
+		return siw.Handler.RestorePatient(c, patientId, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -868,6 +954,7 @@ func (response UpdatePatient200JSONResponse) VisitUpdatePatientResponse(ctx *fib
 
 type UnmarkDeceasedRequestObject struct {
 	PatientId PatientId `json:"patientId"`
+	Params    UnmarkDeceasedParams
 }
 
 type UnmarkDeceasedResponseObject interface {
@@ -908,6 +995,7 @@ func (response ReadDeceased200JSONResponse) VisitReadDeceasedResponse(ctx *fiber
 
 type MarkDeceasedRequestObject struct {
 	PatientId PatientId `json:"patientId"`
+	Params    MarkDeceasedParams
 	Body      *MarkDeceasedJSONRequestBody
 }
 
@@ -957,6 +1045,7 @@ func (response ListHistory200JSONResponse) VisitListHistoryResponse(ctx *fiber.C
 
 type RestorePatientRequestObject struct {
 	PatientId PatientId `json:"patientId"`
+	Params    RestorePatientParams
 }
 
 type RestorePatientResponseObject interface {
@@ -1221,10 +1310,11 @@ func (sh *strictHandler) UpdatePatient(ctx *fiber.Ctx, patientId PatientId, para
 }
 
 // UnmarkDeceased operation middleware
-func (sh *strictHandler) UnmarkDeceased(ctx *fiber.Ctx, patientId PatientId) error {
+func (sh *strictHandler) UnmarkDeceased(ctx *fiber.Ctx, patientId PatientId, params UnmarkDeceasedParams) error {
 	var request UnmarkDeceasedRequestObject
 
 	request.PatientId = patientId
+	request.Params = params
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
 		return sh.ssi.UnmarkDeceased(ctx.UserContext(), request.(UnmarkDeceasedRequestObject))
@@ -1275,10 +1365,11 @@ func (sh *strictHandler) ReadDeceased(ctx *fiber.Ctx, patientId PatientId) error
 }
 
 // MarkDeceased operation middleware
-func (sh *strictHandler) MarkDeceased(ctx *fiber.Ctx, patientId PatientId) error {
+func (sh *strictHandler) MarkDeceased(ctx *fiber.Ctx, patientId PatientId, params MarkDeceasedParams) error {
 	var request MarkDeceasedRequestObject
 
 	request.PatientId = patientId
+	request.Params = params
 
 	var body MarkDeceasedJSONRequestBody
 	var err error
@@ -1290,9 +1381,12 @@ func (sh *strictHandler) MarkDeceased(ctx *fiber.Ctx, patientId PatientId) error
 		err = ctx.BodyParser(&body)
 	}
 	if err != nil {
-		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		if !errors.Is(err, io.EOF) {
+			return fiber.NewError(fiber.StatusBadRequest, err.Error())
+		}
+	} else {
+		request.Body = &body
 	}
-	request.Body = &body
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
 		return sh.ssi.MarkDeceased(ctx.UserContext(), request.(MarkDeceasedRequestObject))
@@ -1344,10 +1438,11 @@ func (sh *strictHandler) ListHistory(ctx *fiber.Ctx, patientId PatientId, params
 }
 
 // RestorePatient operation middleware
-func (sh *strictHandler) RestorePatient(ctx *fiber.Ctx, patientId PatientId) error {
+func (sh *strictHandler) RestorePatient(ctx *fiber.Ctx, patientId PatientId, params RestorePatientParams) error {
 	var request RestorePatientRequestObject
 
 	request.PatientId = patientId
+	request.Params = params
 
 	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
 		return sh.ssi.RestorePatient(ctx.UserContext(), request.(RestorePatientRequestObject))

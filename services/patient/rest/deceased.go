@@ -21,6 +21,7 @@ func (s *Server) ReadDeceased(ctx context.Context, r api.ReadDeceasedRequestObje
 // MarkDeceased records a death.
 func (s *Server) MarkDeceased(ctx context.Context, r api.MarkDeceasedRequestObject) (api.MarkDeceasedResponseObject, error) {
 	o := r.Body
+	o.AllowEmpty()
 	notice := patient.DeathNotice{
 		Date:   o.Text("deceasedDate", body.TextLength).Pointer(),
 		Source: o.Text("source", body.TextLength).Pointer(),
@@ -30,7 +31,7 @@ func (s *Server) MarkDeceased(ctx context.Context, r api.MarkDeceasedRequestObje
 		_, rules := patient.Patient{}.Died(notice, time.Now())
 		return nil, o.Err(rules...)
 	}
-	p, err := s.Patients.MarkDeceased(ctx, parseID(r.PatientId), notice)
+	p, err := s.Patients.MarkDeceased(ctx, parseID(r.PatientId), notice, precondition(r.Params.IfMatch))
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +40,7 @@ func (s *Server) MarkDeceased(ctx context.Context, r api.MarkDeceasedRequestObje
 
 // UnmarkDeceased undoes a mistaken record of a death.
 func (s *Server) UnmarkDeceased(ctx context.Context, r api.UnmarkDeceasedRequestObject) (api.UnmarkDeceasedResponseObject, error) {
-	p, err := s.Patients.UnmarkDeceased(ctx, parseID(r.PatientId))
+	p, err := s.Patients.UnmarkDeceased(ctx, parseID(r.PatientId), precondition(r.Params.IfMatch))
 	if err != nil {
 		return nil, err
 	}

@@ -97,7 +97,7 @@ func (s *Server) DeletePatient(ctx context.Context, r api.DeletePatientRequestOb
 
 // RestorePatient undoes a soft delete.
 func (s *Server) RestorePatient(ctx context.Context, r api.RestorePatientRequestObject) (api.RestorePatientResponseObject, error) {
-	p, err := s.Patients.Restore(ctx, parseID(r.PatientId))
+	p, err := s.Patients.Restore(ctx, parseID(r.PatientId), precondition(r.Params.IfMatch))
 	if err != nil {
 		return nil, err
 	}

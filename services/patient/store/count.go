@@ -20,8 +20,8 @@ const (
 	// at a time are right too.
 	rollUp = `
 	WITH gone AS (
-		DELETE FROM patient_count WHERE tenant_id = $1 AND id IN (
-			SELECT id FROM patient_count WHERE tenant_id = $1 ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED)
+		DELETE FROM patient_count WHERE tenant_id = $1 AND id = ANY (ARRAY(
+			SELECT id FROM patient_count WHERE tenant_id = $1 ORDER BY id LIMIT 10000 FOR UPDATE SKIP LOCKED))
 		RETURNING delta
 	)
 	INSERT INTO patient_count (tenant_id, delta) SELECT $1, sum(delta) FROM gone HAVING count(*) > 0`

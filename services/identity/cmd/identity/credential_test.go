@@ -236,7 +236,7 @@ func TestClientsThatAreRefused(t *testing.T) {
 		`{"token_endpoint_auth_method": "tls_client_auth"}`:                                  "token_endpoint_auth_method",
 		`{"tenantId": "abc"}`: "tenantId",
 		`{"tenantId": "01900000-0000-7000-8000-00000000ffff"}`: "tenantId",
-		`{"client_name": "` + strings.Repeat("x", 201) + `"}`:  "client_name",
+		`{"client_name": "` + strings.Repeat("x", 501) + `"}`:  "client_name",
 	} {
 		if r := m.ask(t, m.caller(principal.ClientManage), http.MethodPost, "/v2/oauth2/client", body); r.status != http.StatusBadRequest || !strings.Contains(r.raw, `"field":"`+field+`"`) {
 			t.Errorf("%s: %d %s", body, r.status, r.raw)

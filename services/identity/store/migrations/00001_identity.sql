@@ -149,7 +149,7 @@ DO $$ BEGIN
 END $$;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE FUNCTION sweep_idempotency_keys(at_most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$
+CREATE FUNCTION sweep_idempotency_keys(at_most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH gone AS (
         DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(
             SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '24 hours'
@@ -159,7 +159,7 @@ CREATE FUNCTION sweep_idempotency_keys(at_most integer) RETURNS bigint LANGUAGE 
 $$;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE FUNCTION sweep_access_tokens(at_most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$
+CREATE FUNCTION sweep_access_tokens(at_most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH gone AS (
         DELETE FROM access_token WHERE ctid = ANY (ARRAY(
             SELECT ctid FROM access_token WHERE expires_at < now()

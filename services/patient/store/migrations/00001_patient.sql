@@ -92,11 +92,11 @@ DO $$ BEGIN
 END $$;
 -- +goose StatementEnd
 -- +goose StatementBegin
-CREATE FUNCTION sweep_idempotency_keys(at_most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public AS $$
+CREATE FUNCTION sweep_idempotency_keys(at_most integer) RETURNS bigint LANGUAGE sql SECURITY DEFINER SET search_path = public, pg_temp AS $$
     WITH gone AS (
-        DELETE FROM idempotency_key WHERE ctid IN (
+        DELETE FROM idempotency_key WHERE ctid = ANY (ARRAY(
             SELECT ctid FROM idempotency_key WHERE created_at < now() - interval '24 hours'
-            ORDER BY created_at LIMIT at_most FOR UPDATE SKIP LOCKED)
+            ORDER BY created_at LIMIT at_most FOR UPDATE SKIP LOCKED))
         RETURNING 1)
     SELECT count(*) FROM gone
 $$;
