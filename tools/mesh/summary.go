@@ -19,11 +19,11 @@ The mesh is ready.
 Three calls to copy, as {tenant}:
 
 curl -s -X POST {gateway}/v3/patient -H 'Authorization: Bearer {key}' \
-  -H 'Content-Type: application/json' -d '{"firstName":"Grace","lastName":"Hopper","dob":"1906-12-09"}'
+  -H 'Content-Type: application/json' -d '{"firstName":"Grace","lastName":"Hopper","dob":"1906-12-09"}'; echo
 
-curl -s '{gateway}/v3/patient?size=10' -H 'Authorization: Bearer {key}'
+curl -s '{gateway}/v3/patient?size=10' -H 'Authorization: Bearer {key}'; echo
 
-curl -s -X POST {gateway}/oauth2/token -u '{client}:{secret}' -d grant_type=client_credentials
+curl -s -X POST {gateway}/oauth2/token -u '{client}:{secret}' -d grant_type=client_credentials; echo
 
 Ctrl-C stops it; the next start finds everything again.
 `)
