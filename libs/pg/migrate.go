@@ -48,3 +48,13 @@ func (c Config) Migrate(ctx context.Context, migrations fs.FS) error {
 	}
 	return Migrate(ctx, c.MigrateURL, service.User, migrations)
 }
+
+// Start opens the pool, after the migrations where the configuration names a role for them.
+func Start(ctx context.Context, c Config, migrations fs.FS) (*DB, error) {
+	if c.MigrateURL != "" {
+		if err := c.Migrate(ctx, migrations); err != nil {
+			return nil, err
+		}
+	}
+	return Open(c)
+}

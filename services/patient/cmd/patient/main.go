@@ -36,12 +36,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	defer p.Close() //nolint:errcheck // telemetry that cannot be sent any more is no failure of the service
-	if c.MigrateURL != "" {
-		if err := c.Migrate(ctx, store.Migrations()); err != nil {
-			return err
-		}
-	}
-	db, err := pg.Open(c.Config)
+	db, err := pg.Start(ctx, c.Config, store.Migrations())
 	if err != nil {
 		return err
 	}
