@@ -81,7 +81,7 @@ func stripGo(v any) {
 	switch v := v.(type) {
 	case object:
 		for key := range v {
-			if len(key) > 4 && key[:5] == "x-go-" {
+			if key == "x-order" || (len(key) > 4 && key[:5] == "x-go-") {
 				delete(v, key)
 				continue
 			}

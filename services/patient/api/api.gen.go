@@ -18,8 +18,8 @@ import (
 
 // Actor defines model for Actor.
 type Actor struct {
-	Id   string `json:"id"`
 	Type string `json:"type"`
+	Id   string `json:"id"`
 }
 
 // DeceasedRequestDTO defines model for DeceasedRequestDTO.
@@ -31,8 +31,8 @@ type DeceasedResponseDTO struct {
 
 	// DeceasedDate YYYY-MM-DD; empty when not known.
 	DeceasedDate string `json:"deceasedDate"`
-	Note         string `json:"note"`
 	Source       string `json:"source"`
+	Note         string `json:"note"`
 
 	// UpdatedAt When this was last changed, RFC 3339 UTC; empty when it never was.
 	UpdatedAt string `json:"updatedAt"`
@@ -40,17 +40,16 @@ type DeceasedResponseDTO struct {
 
 // HistoryEntry defines model for HistoryEntry.
 type HistoryEntry struct {
-	Change    string `json:"change"`
+	// Version The version that the change made.
+	//
+	// Example: 2
+	Version   int64  `json:"version"`
 	ChangedAt string `json:"changedAt"`
+	Change    string `json:"change"`
 	ChangedBy Actor  `json:"changedBy"`
 
 	// Fields Names of the fields that changed, never their values.
 	Fields []string `json:"fields"`
-
-	// Version The version that the change made.
-	//
-	// Example: 2
-	Version int64 `json:"version"`
 }
 
 // HistoryPage defines model for HistoryPage.
@@ -82,31 +81,30 @@ type PatientRequestDTO = body.Object
 
 // PatientResponseDTO No member is ever null. Text that was never given is empty, a coded field is `Unknown`.
 type PatientResponseDTO struct {
-	Deceased bool `json:"deceased"`
-
-	// Dob Example: 1980-02-29
-	Dob       string `json:"dob"`
-	Ethnicity string `json:"ethnicity"`
-
-	// FirstName Example: Ana
-	FirstName      string `json:"firstName"`
-	Gender         string `json:"gender"`
-	GenderIdentity string `json:"genderIdentity"`
-
 	// Id Example: 524288123
 	Id int64 `json:"id"`
+
+	// FirstName Example: Ana
+	FirstName string `json:"firstName"`
+
+	// LastName Example: Lima
+	LastName string `json:"lastName"`
+
+	// Dob Example: 1980-02-29
+	Dob               string `json:"dob"`
+	MiddleName        string `json:"middleName"`
+	Gender            string `json:"gender"`
+	Race              string `json:"race"`
+	Ethnicity         string `json:"ethnicity"`
+	SexAtBirth        string `json:"sexAtBirth"`
+	GenderIdentity    string `json:"genderIdentity"`
+	PreferredLanguage string `json:"preferredLanguage"`
 
 	// Last4Ssn A masked preview.
 	//
 	// Example: ***-**-6789
 	Last4Ssn string `json:"last4Ssn"`
-
-	// LastName Example: Lima
-	LastName          string `json:"lastName"`
-	MiddleName        string `json:"middleName"`
-	PreferredLanguage string `json:"preferredLanguage"`
-	Race              string `json:"race"`
-	SexAtBirth        string `json:"sexAtBirth"`
+	Deceased bool   `json:"deceased"`
 }
 
 // PatientUpdateDTO defines model for PatientUpdateDTO.
