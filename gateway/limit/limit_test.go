@@ -3,7 +3,6 @@ package limit
 import (
 	"context"
 	"net/netip"
-	"os"
 	"testing"
 	"time"
 
@@ -42,9 +41,6 @@ func (c *counted) ProcessPipelineHook(next redis.ProcessPipelineHook) redis.Proc
 }
 
 func TestTwoGatewaysShareABudget(t *testing.T) {
-	if os.Getenv("TEST_REDIS_URL") == "" {
-		t.Skip("no TEST_REDIS_URL")
-	}
 	url := testkit.Redis(t)
 	rates := map[byte]Rate{kind: {PerSecond: 1, Burst: 20}}
 	a, b := New(client(t, url), rates, 1000, time.Now), New(client(t, url), rates, 1000, time.Now)
@@ -68,9 +64,6 @@ func TestTwoGatewaysShareABudget(t *testing.T) {
 }
 
 func TestASteadyCallerCostsFewTrips(t *testing.T) {
-	if os.Getenv("TEST_REDIS_URL") == "" {
-		t.Skip("no TEST_REDIS_URL")
-	}
 	c, n := client(t, testkit.Redis(t)), &counted{}
 	c.AddHook(n)
 	l := New(c, map[byte]Rate{kind: {PerSecond: 100_000, Burst: 100_000}}, 1000, time.Now)

@@ -50,7 +50,7 @@ func (t *Throwaway) start(ctx context.Context, say func(string)) error {
 		return err
 	}
 	t.DatabaseURL = cluster.URL("postgres")
-	if err := t.redis(ctx, folder, ports[1]); err != nil {
+	if err := t.redis(ctx, folder, ports[1], say); err != nil {
 		return err
 	}
 	return postgres.Await(ctx, t.DatabaseURL)
@@ -76,14 +76,17 @@ func (t *Throwaway) cluster(ctx context.Context, folder string, number int, say 
 	return cluster, t.run(program, folder)
 }
 
-func (t *Throwaway) redis(ctx context.Context, folder string, number int) error {
+func (t *Throwaway) redis(ctx context.Context, folder string, number int, say func(string)) error {
 	server := redis.Server{Folder: folder, Port: number, Password: state.Password()}
 	t.RedisURL = server.URL()
 	binary := redis.Binary(ctx)
 	if binary == "" {
-		var err error
-		t.embedded, err = server.Embed()
-		return err
+		if err := redis.Install(ctx, say); err != nil {
+			say("no redis-server 7 or newer, and none could be installed (" + err.Error() + "): tests that stop one will fail")
+			t.embedded, err = server.Embed()
+			return err
+		}
+		binary = redis.Binary(ctx)
 	}
 	program, err := server.Program(binary)
 	if err != nil {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+
+	"github.com/patient-mesh/patient-mesh/tools/mesh/debian"
 )
 
 // oldest is the lowest major version that the services' SQL runs on.
@@ -36,7 +38,7 @@ func Find(ctx context.Context, major int, say func(string)) (Binaries, error) {
 	if major != 0 {
 		return Binaries{}, fmt.Errorf("the private database was made by PostgreSQL %d, which is no longer on this machine: install it again, or move the state folder away to begin anew", major)
 	}
-	debianErr := installDebian(ctx, say)
+	debianErr := debian.Install(ctx, "PostgreSQL", debianScript, say)
 	if found, ok := installed(ctx, major); ok {
 		return found, nil
 	}
