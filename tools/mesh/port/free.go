@@ -16,7 +16,8 @@ const (
 	highest = 32000
 )
 
-// Free gives n different ports of the loopback address on which nobody listens now.
+// Free gives n different ports of the loopback address on which nobody listens now, and which nobody else is given
+// while this process lives.
 func Free(n int) ([]int, error) {
 	ports := make([]int, 0, n)
 	listeners := make([]net.Listener, 0, n) // all are held until the last is found, so that none is found twice
@@ -30,8 +31,13 @@ func Free(n int) ([]int, error) {
 			return ports, nil
 		}
 		candidate := lowest + rand.IntN(highest-lowest) //nolint:gosec // a port is no secret
+		giveBack, ours := claim(candidate)
+		if !ours {
+			continue
+		}
 		l, err := listen(loopback(candidate))
 		if err != nil {
+			giveBack()
 			continue
 		}
 		listeners = append(listeners, l)
