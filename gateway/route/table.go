@@ -1,6 +1,9 @@
 package route
 
-import "github.com/patient-mesh/patient-mesh/libs/principal"
+import (
+	"github.com/patient-mesh/patient-mesh/libs/mesh"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+)
 
 // Table is every operation that can be reached from outside. /internal is never among them.
 func Table() []Route {
@@ -24,7 +27,21 @@ func Table() []Route {
 		{"DELETE", "/v3/patient/{patientId}/deceased", patient, principal.PatientWrite, data},
 		{"GET", "/v3/patient/{patientId}/history", patient, principal.PatientRead, data},
 
+		{"GET", "/v3/audit", tenant, principal.AuditRead, Traits{}},
 		{"GET", "/v2/tenant", tenant, anyone, Traits{}},
+		{"PATCH", "/v2/tenant", tenant, principal.TenantAdmin, Traits{}},
+		{"GET", "/v2/agreement/current", tenant, anyone, Traits{}},
+		{"GET", "/v2/agreement/status", tenant, anyone, Traits{}},
+		{"POST", "/v2/agreement/accept", tenant, principal.TenantAdmin, Traits{}},
+		{"GET", "/v2/tenant/member", identity, principal.UserManage, Traits{}},
+		{"PUT", "/v2/tenant/member/{userId}", identity, principal.UserManage, Traits{}},
+		{"DELETE", "/v2/tenant/member/{userId}", identity, principal.UserManage, Traits{}},
+		{"POST", "/v2/tenant/invitation", identity, principal.UserManage, Traits{}},
+		{"GET", "/v2/tenant/invitation", identity, principal.UserManage, Traits{}},
+		{"DELETE", "/v2/tenant/invitation/{id}", identity, principal.UserManage, Traits{}},
+		{"GET", "/v2/tenant/identity-provider", identity, principal.TenantAdmin, Traits{}},
+		{"PUT", "/v2/tenant/identity-provider", identity, principal.TenantAdmin, Traits{}},
+		{"DELETE", "/v2/tenant/identity-provider", identity, principal.TenantAdmin, Traits{}},
 		{"PUT", "/v2/tenant/{tenantId}/plan", tenant, principal.ClientManage, Traits{}},
 		{"GET", "/v2/access-control/role/all", tenant, anyone, Traits{}},
 
@@ -35,6 +52,30 @@ func Table() []Route {
 		{"GET", "/v2/oauth2/client", identity, principal.ClientManage, Traits{}},
 		{"DELETE", "/v2/oauth2/client/{clientId}", identity, principal.ClientManage, Traits{}},
 
+		{"POST", "/v2/external-application", identity, principal.ClientManage, Traits{}},
+		{"GET", "/v2/external-application", identity, principal.ClientManage, Traits{}},
+		{"DELETE", "/v2/external-application/{id}", identity, principal.ClientManage, Traits{}},
+		{"POST", "/v2/external-application/{id}/launch", identity, anyone, Traits{}},
+		{"POST", "/v2/public/external-application/auth/oauth2/user/token", identity, anyone, open},
+
+		{"GET", "/v2/user/myself", identity, anyone, Traits{}},
+		{"GET", "/v2/user/switch-tenant/{tenantId}", identity, anyone, Traits{Repeat: mesh.RepeatNever}},
+		{"POST", "/tenant/switch-tenant", identity, anyone, Traits{}},
+		{"POST", "/auth/user/logout", identity, anyone, Traits{}},
+		{"GET", "/mfa/code", identity, anyone, Traits{Repeat: mesh.RepeatNever}},
+		{"POST", "/mfa/code", identity, anyone, Traits{}},
+		{"GET", "/v2/mfa/config", identity, anyone, open},
+		{"GET", "/v2/mfa/send-code", identity, anyone, Traits{Public: true, Repeat: mesh.RepeatNever}},
+		{"POST", "/user/public/register-user", identity, anyone, open},
+		{"POST", "/user/public/reset-password", identity, anyone, open},
+		{"GET", "/user/public/verify-email/{userId}/{identifier}", identity, anyone, open},
+		{"POST", "/user/public/verify-email/{userId}/{identifier}", identity, anyone, open},
+		{"GET", "/user/public/verify-password-update/{userId}/{identifier}", identity, anyone, open},
+		{"POST", "/user/public/verify-password-update/{userId}/{identifier}", identity, anyone, open},
+
+		{"GET", "/oauth2/authorize", identity, anyone, open},
+		{"POST", "/oauth2/authorize", identity, anyone, open},
+		{"POST", "/oauth2/par", identity, anyone, open},
 		{"POST", "/oauth2/token", identity, anyone, open},
 		{"POST", "/auth/oauth2/token", identity, anyone, open},
 		{"POST", "/oauth2/revoke", identity, anyone, open},
