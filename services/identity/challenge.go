@@ -3,11 +3,12 @@ package identity
 import (
 	"context"
 	"crypto/hmac"
+	"crypto/rand"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"math/big"
-	"crypto/rand"
+	"slices"
 	"strings"
 	"time"
 
@@ -16,15 +17,21 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity/totp"
 )
 
-// Required reports whether the user has to prove more than the password whatever their organizations require.
-func (v *Verifier) Required(ctx context.Context, user string) (bool, error) {
-	p, err := v.Store.Proofs(ctx, user)
-	return p.enrolled(), err
+// Required is SecondFactor's.
+func (v *Verifier) Required(ctx context.Context, user User, memberships []Membership) (methods []string, err error) {
+	p, err := v.Store.Proofs(ctx, user.ID)
+	if err != nil {
+		return nil, err
+	}
+	if !p.enrolled() && !slices.ContainsFunc(memberships, func(m Membership) bool { return m.MFARequired }) {
+		return nil, nil
+	}
+	return p.methods(), nil
 }
 
-// NewChallenge asks a user whose password was right for more. What it carries comes back with the right answer.
-func (v *Verifier) NewChallenge(ctx context.Context, user string, carry Carry) (Challenge, error) {
-	p, err := v.Store.Proofs(ctx, user)
+// NewChallenge is SecondFactor's.
+func (v *Verifier) NewChallenge(ctx context.Context, user User, _ Caller, _ []string, carry Carry) (Challenge, error) {
+	p, err := v.Store.Proofs(ctx, user.ID)
 	if err != nil {
 		return Challenge{}, err
 	}
@@ -32,11 +39,12 @@ func (v *Verifier) NewChallenge(ctx context.Context, user string, carry Carry) (
 	if err != nil {
 		return Challenge{}, err
 	}
-	carried, err := json.Marshal(carry)
+	kept, err := json.Marshal(carry)
 	if err != nil {
 		return Challenge{}, fmt.Errorf("write what a challenge carries: %w", err)
 	}
-	c := KeptChallenge{Hash: v.challengeHash(id), UserID: user, Carry: carried, ExpiresAt: v.now().Add(challengeLife)}
+	now := v.now()
+	c := KeptChallenge{Hash: v.challengeHash(id), UserID: user.ID, Carry: kept, CreatedAt: now, ExpiresAt: now.Add(challengeLife)}
 	if err := v.Store.CreateChallenge(ctx, c); err != nil {
 		return Challenge{}, err
 	}
@@ -49,7 +57,7 @@ func shown(id string, c KeptChallenge, p Proofs) Challenge {
 	return Challenge{ID: id, UserID: c.UserID, Methods: p.methods(), ExpiresAt: c.ExpiresAt}
 }
 
-// Challenge gives a challenge that can still be answered; else a fault of kind NotFound.
+// Challenge is SecondFactor's.
 func (v *Verifier) Challenge(ctx context.Context, id string) (Challenge, error) {
 	c, p, err := v.Store.FindChallenge(ctx, v.challengeHash(id), v.now())
 	if err != nil {
@@ -61,7 +69,7 @@ func (v *Verifier) Challenge(ctx context.Context, id string) (Challenge, error) 
 	return shown(id, *c, p), nil
 }
 
-// SendCode mails a code where the challenge can be answered by one, and says nothing about whether it did.
+// SendCode is SecondFactor's.
 func (v *Verifier) SendCode(ctx context.Context, id string) error {
 	c, p, err := v.Store.FindChallenge(ctx, v.challengeHash(id), v.now())
 	if err != nil || c == nil || p.enrolled() {
@@ -71,8 +79,12 @@ func (v *Verifier) SendCode(ctx context.Context, id string) error {
 	if err != nil {
 		return err
 	}
+	letter, err := v.Letter(LetterCode, Contents{To: p.Email, Name: p.Name, Code: code}, codeLife)
+	if err != nil {
+		return err
+	}
 	now := v.now()
-	err = v.Store.MailCode(ctx, *c, MailedCode{Code: code, Hash: v.mailHash(c.Hash, code), ExpiresAt: now.Add(codeLife)}, now)
+	err = v.Store.MailCode(ctx, MailedCode{Challenge: c.Hash, Hash: v.mailHash(c.Hash, code), ExpiresAt: now.Add(codeLife), Now: now}, letter)
 	if err == nil {
 		v.Nudge()
 	}
@@ -93,39 +105,40 @@ func (v *Verifier) mailHash(challenge []byte, code string) []byte {
 	return v.hashed("mailed-code", hex.EncodeToString(challenge)+code)
 }
 
-// Answer checks a code: of an authenticator app, mailed, or for recovery, told apart by their form. It gives whose
-// challenge that was, what it carried, and how it was answered.
-func (v *Verifier) Answer(ctx context.Context, id, code string) (Answered, error) {
-	code = strings.Map(func(r rune) rune {
-		if r == ' ' || r == '-' {
-			return -1
-		}
-		return r
-	}, strings.TrimSpace(code))
+// Answer is SecondFactor's. Which kind of code it is, of an app, mailed or for recovery, its form and the user's factors
+// tell.
+func (v *Verifier) Answer(ctx context.Context, id, code string) (userID, method string, carry Carry, err error) {
+	code = withoutGaps(code)
 	if !sixDigits(code) && !recoveryForm(code) {
-		return Answered{}, errWrongCode // nothing that could be right is counted as a guess
+		return "", "", Carry{}, errWrongCode // what cannot be right is not counted as a guess
 	}
 	now := v.now()
 	tried, err := v.Store.Try(ctx, v.challengeHash(id), now)
 	switch {
 	case err != nil:
-		return Answered{}, err
+		return "", "", Carry{}, err
 	case tried.Challenge == nil:
-		return Answered{}, errNoChallenge
+		return "", "", Carry{}, errNoChallenge
 	case !tried.Counted:
 		f := fault.New(fault.RateLimited, "too_many_codes", "Too many wrong codes were given; try again later.")
 		f.RetryAfter = tried.Wait
-		return Answered{}, f
+		return "", "", Carry{}, f
 	}
 	c := *tried.Challenge
-	won, by, err := v.check(ctx, tried, code, Win{Challenge: c.Hash, UserID: c.UserID, TriedAt: now, Now: now})
+	won, method, err := v.check(ctx, tried, code, Win{Challenge: c.Hash, UserID: c.UserID, TriedAt: now, Now: now})
 	if err != nil {
-		return Answered{}, err
+		return "", "", Carry{}, err
 	}
 	if !won {
-		return Answered{}, errWrongCode
+		return "", "", Carry{}, errWrongCode
 	}
-	return answered(c, by)
+	carry, err = carried(c)
+	return c.UserID, method, carry, err
+}
+
+// withoutGaps drops what people put between groups of characters.
+func withoutGaps(code string) string {
+	return strings.NewReplacer(" ", "", "-", "").Replace(strings.TrimSpace(code))
 }
 
 // check reports whether the code is right and the first of its kind.
@@ -162,12 +175,11 @@ func (c KeptChallenge) mailed(hash []byte, now time.Time) bool {
 	return c.CodeExpiresAt != nil && now.Before(*c.CodeExpiresAt) && hmac.Equal(c.CodeHash, hash)
 }
 
-func answered(c KeptChallenge, by string) (Answered, error) {
-	a := Answered{UserID: c.UserID, Method: by}
-	if err := json.Unmarshal(c.Carry, &a.Carry); err != nil {
-		return Answered{}, fmt.Errorf("read what a challenge carries: %w", err)
+func carried(c KeptChallenge) (carry Carry, err error) {
+	if err := json.Unmarshal(c.Carry, &carry); err != nil {
+		return Carry{}, fmt.Errorf("read what a challenge carries: %w", err)
 	}
-	return a, nil
+	return carry, nil
 }
 
 func sixDigits(code string) bool {

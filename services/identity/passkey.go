@@ -34,7 +34,7 @@ func ceremonyUser(user string, p Proofs) (passkey.User, error) {
 	if err != nil {
 		return passkey.User{}, fault.New(fault.NotFound, "user_not_found", "There is no such user.")
 	}
-	u := passkey.User{ID: id[:], Name: p.Email, DisplayName: p.DisplayName}
+	u := passkey.User{ID: id[:], Name: p.Email, DisplayName: p.Email}
 	for _, k := range p.Passkeys {
 		u.Credentials = append(u.Credentials, k.Credential)
 	}
@@ -109,7 +109,11 @@ func (v *Verifier) FinishPasskey(ctx context.Context, user, handle, name string,
 	if c.UserID == nil || *c.UserID != user {
 		return errNoCeremony
 	}
-	u, err := ceremonyUser(user, Proofs{})
+	p, err := v.Store.Proofs(ctx, user)
+	if err != nil {
+		return err
+	}
+	u, err := ceremonyUser(user, p)
 	if err != nil {
 		return err
 	}
@@ -124,8 +128,12 @@ func (v *Verifier) FinishPasskey(ctx context.Context, user, handle, name string,
 	if err != nil {
 		return err
 	}
+	letter, err := v.notice(p, LetterFactorAdded, factorPasskey)
+	if err != nil {
+		return err
+	}
 	k := KeptPasskey{Credential: made, ID: id.String(), UserID: user, Name: name, CreatedAt: v.now()}
-	done, err := v.Store.AddPasskey(ctx, k, MostPasskeys, v.notice(NoticePasskeyAdded))
+	done, err := v.Store.AddPasskey(ctx, k, MostPasskeys, letter)
 	switch {
 	case err != nil:
 		return err
@@ -138,15 +146,24 @@ func (v *Verifier) FinishPasskey(ctx context.Context, user, handle, name string,
 
 // RemovePasskey ends a passkey of the user's.
 func (v *Verifier) RemovePasskey(ctx context.Context, user, id string) error {
-	done := false
-	if ValidID(id) {
-		var err error
-		if done, err = v.Store.RemovePasskey(ctx, user, id, v.notice(NoticePasskeyRemoved)); err != nil {
-			return err
-		}
+	none := fault.New(fault.NotFound, "passkey_not_found", "There is no such passkey.")
+	if !ValidID(id) {
+		return none
 	}
-	if !done {
-		return fault.New(fault.NotFound, "passkey_not_found", "There is no such passkey.")
+	p, err := v.Store.Proofs(ctx, user)
+	if err != nil {
+		return err
+	}
+	letter, err := v.notice(p, LetterFactorRemoved, factorPasskey)
+	if err != nil {
+		return err
+	}
+	done, err := v.Store.RemovePasskey(ctx, user, id, letter)
+	switch {
+	case err != nil:
+		return err
+	case !done:
+		return none
 	}
 	v.Nudge()
 	return nil
@@ -166,8 +183,8 @@ func (v *Verifier) BeginPasskeySignIn(ctx context.Context) (options []byte, hand
 	return options, handle, err
 }
 
-// PasskeyOwner checks the answer to BeginPasskeySignIn and gives whose passkey it was.
-func (v *Verifier) PasskeyOwner(ctx context.Context, handle string, response []byte) (user string, err error) {
+// passkeyOwner checks the answer to BeginPasskeySignIn and gives whose passkey it was.
+func (v *Verifier) passkeyOwner(ctx context.Context, handle string, response []byte) (user string, err error) {
 	party, err := v.party()
 	if err != nil {
 		return "", err
@@ -252,42 +269,53 @@ func (v *Verifier) BeginPasskeyAnswer(ctx context.Context, challenge string) (op
 	return options, handle, err
 }
 
-// AnswerByPasskey answers a challenge, whatever number of wrong codes was counted for its user: a signature cannot be
+// answerByPasskey answers a challenge, whatever number of wrong codes was counted for its user: a signature cannot be
 // guessed.
-func (v *Verifier) AnswerByPasskey(ctx context.Context, challenge, handle string, response []byte) (Answered, error) {
+func (v *Verifier) answerByPasskey(ctx context.Context, challenge, handle string, response []byte) (userID string, carry Carry, err error) {
 	party, err := v.party()
 	if err != nil {
-		return Answered{}, err
+		return "", Carry{}, err
 	}
 	ceremony, err := v.takeCeremony(ctx, handle, ceremonyAnswer)
 	if err != nil {
-		return Answered{}, err
+		return "", Carry{}, err
 	}
 	now, hash := v.now(), v.challengeHash(challenge)
 	if hex.EncodeToString(hash) != hex.EncodeToString(ceremony.Challenge) {
-		return Answered{}, errNoCeremony
+		return "", Carry{}, errNoCeremony
 	}
 	c, p, err := v.Store.FindChallenge(ctx, hash, now)
 	switch {
 	case err != nil:
-		return Answered{}, err
+		return "", Carry{}, err
 	case c == nil:
-		return Answered{}, errNoChallenge
+		return "", Carry{}, errNoChallenge
 	}
 	answer, err := passkey.ReadAnswer(response)
 	if err != nil {
-		return Answered{}, errWrongPasskey
+		return "", Carry{}, errWrongPasskey
 	}
 	used, err := usedPasskey(party, c.UserID, p, ceremony.State, answer)
 	if err != nil {
-		return Answered{}, err
+		return "", Carry{}, err
 	}
 	won, err := v.Store.WinByPasskey(ctx, Win{Challenge: hash, UserID: c.UserID, Now: now}, used)
 	if err != nil {
-		return Answered{}, err
+		return "", Carry{}, err
 	}
 	if !won {
-		return Answered{}, errWrongPasskey
+		return "", Carry{}, errWrongPasskey
 	}
-	return answered(*c, ByPasskey)
+	carry, err = carried(*c)
+	return c.UserID, carry, err
+}
+
+// FinishPasskeySignIn signs in by the answer to BeginPasskeySignIn. No password and no second factor is asked for: a
+// passkey is two by itself.
+func (p *People) FinishPasskeySignIn(ctx context.Context, c Caller, handle string, response []byte) (Entered, error) {
+	user, err := p.passkeyOwner(ctx, handle, response)
+	if err != nil {
+		return Entered{}, err
+	}
+	return p.SignInVerified(ctx, c, user, ByPasskey)
 }

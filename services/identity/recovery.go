@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
@@ -66,26 +65,13 @@ func (v *Verifier) NewRecoveryCodes(ctx context.Context, user string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	if err := v.Store.ReplaceRecoveryCodes(ctx, user, keep, v.notice(NoticeRecoveryReplaced)); err != nil {
+	letter, err := v.notice(p, LetterRecoveryCodes, "")
+	if err != nil {
+		return nil, err
+	}
+	if err := v.Store.ReplaceRecoveryCodes(ctx, user, keep, letter); err != nil {
 		return nil, err
 	}
 	v.Nudge()
 	return show, nil
 }
-
-// Notice tells a user by mail that something about their sign-in changed.
-type Notice struct {
-	What string
-	At   time.Time
-}
-
-// What notices tell.
-const (
-	NoticeTOTPAdded        = "totp_added"
-	NoticeTOTPRemoved      = "totp_removed"
-	NoticeRecoveryReplaced = "recovery_codes_replaced"
-	NoticePasskeyAdded     = "passkey_added"
-	NoticePasskeyRemoved   = "passkey_removed"
-)
-
-func (v *Verifier) notice(what string) Notice { return Notice{What: what, At: v.now()} }

@@ -67,7 +67,11 @@ func (v *Verifier) ConfirmTOTP(ctx context.Context, user, code string) (recovery
 	if err != nil {
 		return nil, err
 	}
-	done, err := v.Store.ConfirmTOTP(ctx, user, p.TOTP.Sealed, step, keep, v.notice(NoticeTOTPAdded))
+	letter, err := v.notice(p, LetterFactorAdded, factorTOTP)
+	if err != nil {
+		return nil, err
+	}
+	done, err := v.Store.ConfirmTOTP(ctx, Confirmation{UserID: user, Sealed: p.TOTP.Sealed, Step: step, RecoveryCodes: keep, Now: v.now()}, letter)
 	switch {
 	case err != nil:
 		return nil, err
@@ -80,7 +84,15 @@ func (v *Verifier) ConfirmTOTP(ctx context.Context, user, code string) (recovery
 
 // RemoveTOTP ends the app's codes, and the recovery codes unless they stand in for passkeys too.
 func (v *Verifier) RemoveTOTP(ctx context.Context, user string) error {
-	done, err := v.Store.RemoveTOTP(ctx, user, v.notice(NoticeTOTPRemoved))
+	p, err := v.Store.Proofs(ctx, user)
+	if err != nil {
+		return err
+	}
+	letter, err := v.notice(p, LetterFactorRemoved, factorTOTP)
+	if err != nil {
+		return err
+	}
+	done, err := v.Store.RemoveTOTP(ctx, user, letter)
 	if err != nil {
 		return err
 	}

@@ -58,7 +58,7 @@ type KeptPasskey struct {
 // Proofs is all that a user can prove themselves with besides the password.
 type Proofs struct {
 	Email         string
-	DisplayName   string
+	Name          string // the first
 	TOTP          *TOTPSecret // perhaps not confirmed yet
 	RecoveryCodes int
 	Passkeys      []KeptPasskey
@@ -88,7 +88,8 @@ func (p Proofs) methods() []string {
 	return list
 }
 
-// KeptChallenge is a challenge, as it is kept: by the hash of its id.
+// KeptChallenge is a challenge, as it is kept: by the hash of its id. How it can be answered is not kept with it: that
+// is asked for at each answer, so that a factor that was removed meanwhile answers nothing.
 type KeptChallenge struct {
 	Hash          []byte
 	UserID        string
@@ -97,6 +98,7 @@ type KeptChallenge struct {
 	Sent          int
 	CodeHash      []byte // of the digits that were mailed last
 	CodeExpiresAt *time.Time
+	CreatedAt     time.Time
 	ExpiresAt     time.Time
 }
 
@@ -107,6 +109,23 @@ type Tried struct {
 	// Counted is false when the user has given too many wrong answers by now. Wait is for how long that lasts.
 	Counted bool
 	Wait    time.Duration
+}
+
+// Confirmation is a right first code of a new app.
+type Confirmation struct {
+	UserID        string
+	Sealed        []byte // the secret it was right for
+	Step          int64
+	RecoveryCodes [][]byte // hashes
+	Now           time.Time
+}
+
+// MailedCode is six digits that are mailed for a challenge, as they are kept.
+type MailedCode struct {
+	Challenge []byte
+	Hash      []byte
+	ExpiresAt time.Time
+	Now       time.Time
 }
 
 // Win is a right answer, which ends its challenge if it is the first.
@@ -144,15 +163,15 @@ type FactorStore interface {
 	PutTOTP(ctx context.Context, user string, sealed []byte, now time.Time) (done bool, err error)
 	// ConfirmTOTP confirms the very secret, and puts the recovery codes in the place of all that there were. Done is
 	// false when it was replaced or confirmed meanwhile.
-	ConfirmTOTP(ctx context.Context, user string, sealed []byte, step int64, codes [][]byte, n Notice) (done bool, err error)
+	ConfirmTOTP(ctx context.Context, c Confirmation, l Letter) (done bool, err error)
 	// RemoveTOTP also removes the recovery codes unless passkeys are left.
-	RemoveTOTP(ctx context.Context, user string, n Notice) (done bool, err error)
-	ReplaceRecoveryCodes(ctx context.Context, user string, codes [][]byte, n Notice) error
+	RemoveTOTP(ctx context.Context, user string, l Letter) (done bool, err error)
+	ReplaceRecoveryCodes(ctx context.Context, user string, codes [][]byte, l Letter) error
 
 	// AddPasskey keeps a passkey unless the user has too many. One that somebody has already is a fault of kind Conflict.
-	AddPasskey(ctx context.Context, k KeptPasskey, most int, n Notice) (done bool, err error)
+	AddPasskey(ctx context.Context, k KeptPasskey, most int, l Letter) (done bool, err error)
 	// RemovePasskey also removes the recovery codes unless another factor is left.
-	RemovePasskey(ctx context.Context, user, id string, n Notice) (done bool, err error)
+	RemovePasskey(ctx context.Context, user, id string, l Letter) (done bool, err error)
 	// UsePasskey notes a use. Done is false when the counter did not go on: then somebody else used it too.
 	UsePasskey(ctx context.Context, k KeptPasskey, now time.Time) (done bool, err error)
 	KeepCeremony(ctx context.Context, c Ceremony) error
@@ -169,8 +188,8 @@ type FactorStore interface {
 	WinByRecovery(ctx context.Context, w Win, code []byte) (won bool, err error)
 	WinByMail(ctx context.Context, w Win, code []byte) (won bool, err error)
 	WinByPasskey(ctx context.Context, w Win, k KeptPasskey) (won bool, err error)
-	// MailCode puts a code in the place of the last one and writes the mail. Where a bound is reached it does nothing.
-	MailCode(ctx context.Context, c KeptChallenge, code MailedCode, now time.Time) error
+	// MailCode puts a code in the place of the last one and writes its letter. Where a bound is reached it does nothing.
+	MailCode(ctx context.Context, c MailedCode, l Letter) error
 }
 
 // Verifier makes and checks second factors. It is safe for concurrent use.
@@ -180,7 +199,9 @@ type Verifier struct {
 	Hasher   secret.Hasher
 	Passkeys *passkey.Party // nil where the public address admits none
 	Product  string         // what authenticator apps show
-	Random   io.Reader
+	// Letter seals a letter; it is People's.
+	Letter func(template string, c Contents, useful time.Duration) (Letter, error)
+	Random io.Reader
 	Now      func() time.Time
 	NewID    func() (uuid.UUID, error)
 	Nudge    func() // called after a change that has effects outside
@@ -191,6 +212,20 @@ func (v *Verifier) now() time.Time { return v.Now().UTC().Truncate(time.Microsec
 
 // hashed is what is kept of a secret of the kind.
 func (v *Verifier) hashed(kind, text string) []byte { return v.Hasher.Hash(kind + "\x00" + text) }
+
+// noticeUseful is how long a notice of a change is still worth sending.
+const noticeUseful = 3 * 24 * time.Hour
+
+// notice is a letter that tells the user of a change to what they sign in with.
+func (v *Verifier) notice(p Proofs, template, factor string) (Letter, error) {
+	return v.Letter(template, Contents{To: p.Email, Name: p.Name, Factor: factor}, noticeUseful)
+}
+
+// How notices name a factor.
+const (
+	factorTOTP    = "an authenticator app"
+	factorPasskey = "a passkey"
+)
 
 // Factors is what the user has to prove who they are besides the password.
 func (v *Verifier) Factors(ctx context.Context, user string) (Factors, error) {
@@ -204,6 +239,8 @@ func (v *Verifier) Factors(ctx context.Context, user string) (Factors, error) {
 	}
 	return f, nil
 }
+
+var _ SecondFactor = (*Verifier)(nil)
 
 var (
 	errNoChallenge = fault.New(fault.NotFound, "challenge_not_found", "There is no such challenge, or it is over; sign in again.")
