@@ -170,6 +170,8 @@ type PeopleSettings struct {
 
 // People is the verbs of those who sign in: registration, sessions, factors, memberships. It is safe for concurrent use.
 type People struct {
+	*Verifier // of second factors
+
 	Users         PeopleStore
 	Links         LinkStore
 	SignIns       SignInStore
