@@ -14,6 +14,9 @@ const (
 	LetterPasswordChanged = "password-changed" // a notice
 	LetterInvitation      = "invitation"       // Link accepts; Organization asks
 	LetterCode            = "code"             // Code answers a challenge
+	LetterFactorAdded     = "factor-added"     // a notice: Factor can be signed in with from now on
+	LetterFactorRemoved   = "factor-removed"   // a notice
+	LetterRecoveryCodes   = "recovery-codes"   // a notice: new ones took the place of the old
 )
 
 // LetterEffect is the kind of the outbox messages whose payload is a Letter.
@@ -34,6 +37,7 @@ type Contents struct {
 	Link         string `json:"link,omitempty"`
 	Code         string `json:"code,omitempty"`
 	Organization string `json:"organization,omitempty"`
+	Factor       string `json:"factor,omitempty"`
 }
 
 // LetterPurpose is what a letter's contents are sealed for.
