@@ -13,6 +13,7 @@ import (
 // Server answers the generated operations of openapi.yaml.
 type Server struct {
 	Identity *identity.Service
+	Launcher *identity.Launcher
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)
