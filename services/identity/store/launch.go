@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/hex"
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/pg"
@@ -18,13 +17,6 @@ func (s *Store) KeepLaunch(ctx context.Context, c identity.LaunchCode) error {
 	b := pg.Tenant(c.TenantID)
 	b.Exec(insertLaunch, c.Hash, c.TenantID, c.UserID, c.ApplicationID, c.Environment, c.CreatedAt, c.ExpiresAt)
 	return s.DB.Send(ctx, b)
-}
-
-// presented begins a batch that sees the one code with the hash.
-func presented(hash []byte) *pg.Batch {
-	b := pg.Global()
-	b.Exec(`SELECT set_config('app.session', $1, true)`, hex.EncodeToString(hash))
-	return b
 }
 
 const (
