@@ -14,6 +14,7 @@ import (
 type Server struct {
 	Identity *identity.Service
 	People   *identity.People
+	Launcher *identity.Launcher
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)
