@@ -12,8 +12,8 @@ import (
 
 var _ federation.Store = (*Store)(nil)
 
-// presented begins a batch that sees what belongs to a secret with the hash, whatever its tenant.
-func presented(hash []byte) *pg.Batch {
+// withSecret begins a batch that sees what belongs to a secret with the hash, whatever its tenant.
+func withSecret(hash []byte) *pg.Batch {
 	b := pg.Global()
 	b.Exec(`SELECT set_config('app.session', $1, true)`, hex.EncodeToString(hash))
 	return b
@@ -38,7 +38,7 @@ const spendState = `
 // SpendState is federation.Store's.
 func (s *Store) SpendState(ctx context.Context, hash, browser []byte, tenant string, now time.Time) (*federation.State, error) {
 	var spent *federation.State
-	b := presented(hash)
+	b := withSecret(hash)
 	pg.Row(b, &spent, spendState, hash, browser, tenant, now)
 	err := s.DB.Send(ctx, b)
 	return spent, err
@@ -84,24 +84,24 @@ func (s *Store) VerifiedAddress(ctx context.Context, environment, user string) (
 }
 
 const insertLink = `
-	INSERT INTO federation_link (hash, tenant_id, issuer, subject, email_hash, browser_hash, created_at, expires_at)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	INSERT INTO federation_link (hash, tenant_id, issuer, subject, email_hash, browser_hash, sealed, created_at, expires_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
 // KeepLink is federation.Store's.
 func (s *Store) KeepLink(ctx context.Context, l federation.Link) error {
 	b := pg.Tenant(l.TenantID)
-	b.Exec(insertLink, l.Hash, l.TenantID, l.Issuer, l.Subject, l.EmailHash, l.BrowserHash, l.CreatedAt, l.ExpiresAt)
+	b.Exec(insertLink, l.Hash, l.TenantID, l.Issuer, l.Subject, l.EmailHash, l.BrowserHash, l.Sealed, l.CreatedAt, l.ExpiresAt)
 	return s.DB.Send(ctx, b)
 }
 
 const selectLink = `
-	SELECT hash, tenant_id, issuer, subject, email_hash, browser_hash, created_at, expires_at
+	SELECT hash, tenant_id, issuer, subject, email_hash, browser_hash, sealed, created_at, expires_at
 	FROM federation_link WHERE hash = $1 AND browser_hash = $2 AND expires_at > $3`
 
 // FindLink is federation.Store's.
 func (s *Store) FindLink(ctx context.Context, hash, browser []byte, now time.Time) (*federation.Link, error) {
 	var found *federation.Link
-	b := presented(hash)
+	b := withSecret(hash)
 	pg.Row(b, &found, selectLink, hash, browser, now)
 	err := s.DB.Send(ctx, b)
 	return found, err
@@ -117,7 +117,7 @@ const makeLink = `
 // MakeLink is federation.Store's.
 func (s *Store) MakeLink(ctx context.Context, hash []byte, user string, now time.Time) (bool, error) {
 	var made int64
-	b := presented(hash)
+	b := withSecret(hash)
 	b.Exec(`SELECT set_config('app.user_id', $1, true)`, user)
 	b.Affected(&made, makeLink, hash, user, now)
 	err := s.DB.Send(ctx, b)

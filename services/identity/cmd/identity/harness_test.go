@@ -171,9 +171,11 @@ func start(t testing.TB) *meshed {
 	check(t, err)
 	service.Now = m.clock.now
 	m.service, m.server = service, server
+	federated, err := federate(c, service, kept)
+	check(t, err)
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
-	routes(app, &rest.Server{Identity: service}, server)
+	routes(app, &rest.Server{Identity: service, Federation: federated}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	go func() { _ = app.Listener(listener) }()

@@ -35,7 +35,7 @@ CREATE TABLE federation_state (
 CREATE INDEX federation_state_expiry ON federation_state USING brin (expires_at) WITH (pages_per_range = 16);
 
 -- Somebody whom a provider vouched for, and who has still to prove that the account with that address is theirs. The
--- address is kept as a keyed hash.
+-- address is kept as a keyed hash; what the page shows of it is sealed.
 CREATE TABLE federation_link (
     hash         bytea       PRIMARY KEY,
     tenant_id    uuid        NOT NULL,
@@ -43,6 +43,7 @@ CREATE TABLE federation_link (
     subject      text        NOT NULL,
     email_hash   bytea       NOT NULL,
     browser_hash bytea       NOT NULL,
+    sealed       bytea       NOT NULL,
     created_at   timestamptz NOT NULL,
     expires_at   timestamptz NOT NULL
 );
