@@ -118,6 +118,21 @@ type ExternalApplicationPage struct {
 // ExternalApplicationRequest defines model for ExternalApplicationRequest.
 type ExternalApplicationRequest = body.Object
 
+// IdentityProvider defines model for IdentityProvider.
+type IdentityProvider struct {
+	ClientId  string `json:"clientId"`
+	CreatedAt string `json:"createdAt"`
+	Issuer    string `json:"issuer"`
+	Name      string `json:"name"`
+
+	// RedirectUri The address to register at the provider.
+	RedirectUri string `json:"redirectUri"`
+	UpdatedAt   string `json:"updatedAt"`
+}
+
+// IdentityProviderRequest defines model for IdentityProviderRequest.
+type IdentityProviderRequest = body.Object
+
 // InternalClient defines model for InternalClient.
 type InternalClient struct {
 	ClientId     string `json:"clientId"`
@@ -378,6 +393,9 @@ type CreateClientJSONRequestBody = ClientRequest
 // ExchangeLaunchJSONRequestBody defines body for ExchangeLaunch for application/json ContentType.
 type ExchangeLaunchJSONRequestBody = LaunchExchange
 
+// PutIdentityProviderJSONRequestBody defines body for PutIdentityProvider for application/json ContentType.
+type PutIdentityProviderJSONRequestBody = IdentityProviderRequest
+
 // CreateApiKeyJSONRequestBody defines body for CreateApiKey for application/json ContentType.
 type CreateApiKeyJSONRequestBody = ApiKeyRequest
 
@@ -434,6 +452,15 @@ type ServerInterface interface {
 	// ExchangeLaunch Exchange the code of a launch for tokens
 	// (POST /v2/public/external-application/auth/oauth2/user/token)
 	ExchangeLaunch(c *fiber.Ctx) error
+	// DeleteIdentityProvider Sign members in here again
+	// (DELETE /v2/tenant/identity-provider)
+	DeleteIdentityProvider(c *fiber.Ctx) error
+	// GetIdentityProvider The OpenID Connect provider of the tenant
+	// (GET /v2/tenant/identity-provider)
+	GetIdentityProvider(c *fiber.Ctx) error
+	// PutIdentityProvider Name the OpenID Connect provider of the tenant
+	// (PUT /v2/tenant/identity-provider)
+	PutIdentityProvider(c *fiber.Ctx) error
 	// ListApiKeys List the tenant's API keys
 	// (GET /v2/token)
 	ListApiKeys(c *fiber.Ctx, params ListApiKeysParams) error
@@ -947,6 +974,60 @@ func (siw *ServerInterfaceWrapper) ExchangeLaunch(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// DeleteIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) DeleteIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteIdentityProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) GetIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetIdentityProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) PutIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutIdentityProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListApiKeys operation middleware
 func (siw *ServerInterfaceWrapper) ListApiKeys(c *fiber.Ctx) error {
 
@@ -1108,6 +1189,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Post(options.BaseURL+"/v2/external-application/:id/launch", wrapper.LaunchApplication)
 
 	router.Post(options.BaseURL+"/v2/public/external-application/auth/oauth2/user/token", wrapper.ExchangeLaunch)
+
+	router.Delete(options.BaseURL+"/v2/tenant/identity-provider", wrapper.DeleteIdentityProvider)
+
+	router.Get(options.BaseURL+"/v2/tenant/identity-provider", wrapper.GetIdentityProvider)
+
+	router.Put(options.BaseURL+"/v2/tenant/identity-provider", wrapper.PutIdentityProvider)
 
 	router.Get(options.BaseURL+"/v2/oauth2/client", wrapper.ListClients)
 
@@ -1523,6 +1610,55 @@ func (response ExchangeLaunch200JSONResponse) VisitExchangeLaunchResponse(ctx *f
 	return ctx.JSON(&response.Body)
 }
 
+type DeleteIdentityProviderRequestObject struct {
+}
+
+type DeleteIdentityProviderResponseObject interface {
+	VisitDeleteIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteIdentityProvider200JSONResponse ServiceResponseDTO
+
+func (response DeleteIdentityProvider200JSONResponse) VisitDeleteIdentityProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetIdentityProviderRequestObject struct {
+}
+
+type GetIdentityProviderResponseObject interface {
+	VisitGetIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type GetIdentityProvider200JSONResponse IdentityProvider
+
+func (response GetIdentityProvider200JSONResponse) VisitGetIdentityProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PutIdentityProviderRequestObject struct {
+	Body *PutIdentityProviderJSONRequestBody
+}
+
+type PutIdentityProviderResponseObject interface {
+	VisitPutIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type PutIdentityProvider200JSONResponse IdentityProvider
+
+func (response PutIdentityProvider200JSONResponse) VisitPutIdentityProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListApiKeysRequestObject struct {
 	Params ListApiKeysParams
 }
@@ -1652,6 +1788,15 @@ type StrictServerInterface interface {
 	// ExchangeLaunch Exchange the code of a launch for tokens
 	// (POST /v2/public/external-application/auth/oauth2/user/token)
 	ExchangeLaunch(ctx context.Context, request ExchangeLaunchRequestObject) (ExchangeLaunchResponseObject, error)
+	// DeleteIdentityProvider Sign members in here again
+	// (DELETE /v2/tenant/identity-provider)
+	DeleteIdentityProvider(ctx context.Context, request DeleteIdentityProviderRequestObject) (DeleteIdentityProviderResponseObject, error)
+	// GetIdentityProvider The OpenID Connect provider of the tenant
+	// (GET /v2/tenant/identity-provider)
+	GetIdentityProvider(ctx context.Context, request GetIdentityProviderRequestObject) (GetIdentityProviderResponseObject, error)
+	// PutIdentityProvider Name the OpenID Connect provider of the tenant
+	// (PUT /v2/tenant/identity-provider)
+	PutIdentityProvider(ctx context.Context, request PutIdentityProviderRequestObject) (PutIdentityProviderResponseObject, error)
 	// ListApiKeys List the tenant's API keys
 	// (GET /v2/token)
 	ListApiKeys(ctx context.Context, request ListApiKeysRequestObject) (ListApiKeysResponseObject, error)
@@ -2242,6 +2387,95 @@ func (sh *strictHandler) ExchangeLaunch(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(ExchangeLaunchResponseObject); ok {
 		if err := validResponse.VisitExchangeLaunchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteIdentityProvider operation middleware
+func (sh *strictHandler) DeleteIdentityProvider(ctx *fiber.Ctx) error {
+	var request DeleteIdentityProviderRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteIdentityProvider(ctx.UserContext(), request.(DeleteIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitDeleteIdentityProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetIdentityProvider operation middleware
+func (sh *strictHandler) GetIdentityProvider(ctx *fiber.Ctx) error {
+	var request GetIdentityProviderRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetIdentityProvider(ctx.UserContext(), request.(GetIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitGetIdentityProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutIdentityProvider operation middleware
+func (sh *strictHandler) PutIdentityProvider(ctx *fiber.Ctx) error {
+	var request PutIdentityProviderRequestObject
+
+	var body PutIdentityProviderJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutIdentityProvider(ctx.UserContext(), request.(PutIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitPutIdentityProviderResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {
