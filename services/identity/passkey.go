@@ -319,3 +319,12 @@ func (p *People) FinishPasskeySignIn(ctx context.Context, c Caller, handle strin
 	}
 	return p.SignInVerified(ctx, c, user, ByPasskey)
 }
+
+// FinishPasskeyAnswer is AnswerChallenge by the answer to BeginPasskeyAnswer.
+func (p *People) FinishPasskeyAnswer(ctx context.Context, c Caller, challengeID, handle string, response []byte) (Entered, error) {
+	userID, carry, err := p.AnswerByPasskey(ctx, challengeID, handle, response)
+	if err != nil {
+		return Entered{}, err
+	}
+	return p.answered(ctx, c, userID, ByPasskey, carry)
+}
