@@ -328,3 +328,20 @@ func TestWhatCannotBeACodeIsRefusedAndNotCounted(t *testing.T) {
 		t.Errorf("the right one after them: %q", refusal)
 	}
 }
+
+func TestANewPasswordEndsWhatTheOldOneLedTo(t *testing.T) {
+	t.Parallel()
+	v := verifier(t)
+	u, other := v.user(t), v.user(t)
+	c, theirs := v.challenge(t, u), v.challenge(t, other)
+	done, err := v.store.ChangePassword(t.Context(), identity.PasswordChange{UserID: u.ID, Hash: "y", Now: v.now()})
+	if err != nil || !done {
+		t.Fatal(done, err)
+	}
+	if _, err := v.Challenge(t.Context(), c.ID); !fault.Is(err, fault.NotFound) {
+		t.Errorf("the challenge: %v", err)
+	}
+	if _, err := v.Challenge(t.Context(), theirs.ID); err != nil {
+		t.Errorf("somebody else's: %v", err)
+	}
+}

@@ -10,6 +10,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
+//nolint:gosec // statements, which hold no secret
 const (
 	addPasskey = `
 		INSERT INTO passkey (user_id, id, credential_id, public_key, aaguid, transports, backup_eligible, backed_up, sign_count, name, created_at)

@@ -85,7 +85,7 @@ func (v *bench) count(t *testing.T, query string, args ...any) (n int) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), v.database.AdminURL)
 	check(t, err)
-	defer conn.Close(t.Context()) //nolint:errcheck // the test is over
+	defer conn.Close(t.Context())
 	check(t, conn.QueryRow(t.Context(), query, args...).Scan(&n))
 	return n
 }

@@ -25,7 +25,7 @@ func secondFactors(people *identity.People, environment string, log *slog.Logger
 	}
 	party, err := passkey.New(people.Settings.PublicURL, name)
 	if errors.Is(err, passkey.ErrNoDomain) {
-		log.Warn("no passkeys: " + passkey.ErrNoDomain.Error())
+		log.Warn("passkeys are off", "reason", err.Error())
 	} else if err != nil {
 		return err
 	}
