@@ -379,7 +379,9 @@ type agreements struct{ *world }
 func (w agreements) Current(context.Context) (identity.Agreement, error) {
 	return identity.Agreement{ID: "a1", Version: 3, Title: "Business Associate Agreement", Text: strings.Repeat("The service keeps protected health information on the organization’s behalf, and uses or discloses it only as this agreement permits.\n\n1. Safeguards. The service uses appropriate administrative, physical and technical safeguards, and reports any use or disclosure that this agreement does not provide for.\n\n", 6)}, nil
 }
+
 func (w agreements) Status(context.Context) (identity.AgreementStatus, error) { return w.status, nil }
+
 func (w agreements) Accept(ctx context.Context, id string) error {
 	w.acted, _ = principal.From(ctx)
 	if w.acted.Permissions&principal.TenantAdmin == 0 {

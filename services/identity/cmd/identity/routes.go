@@ -15,7 +15,7 @@ import (
 
 // public reports the paths whose handlers authenticate their callers themselves, or need not.
 func public(path string) bool {
-	if path == "/auth/oauth2/token" {
+	if path == "/auth/oauth2/token" || page.Serves(path) {
 		return true
 	}
 	for _, prefix := range [...]string{"/oauth2/", "/.well-known/", "/v2/public/", "/v2/mfa/", "/user/public/"} {
