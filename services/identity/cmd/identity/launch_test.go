@@ -28,15 +28,17 @@ func (b *beginnings) Start(_ context.Context, d identity.FamilyDraft) (identity.
 	return identity.Tokens{AccessToken: "access", RefreshToken: "refresh", Scope: d.Scope, UserID: d.UserID, TenantID: d.TenantID}, nil
 }
 
-// Memberships: everybody is an Owner of every tenant, but for the one who left.
+// Memberships: everybody is an Owner of every tenant, but for the one who left them all for another.
 func (n *neighbour) Memberships(_ context.Context, userID string) ([]identity.Membership, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	place := identity.Membership{TenantID: leaver, Environment: "demo", Permissions: principal.All &^ principal.ClientManage}
+	if userID == leaver {
+		return []identity.Membership{place}, nil
+	}
 	var all []identity.Membership
-	for id, s := range n.tenants {
-		if userID != leaver {
-			all = append(all, identity.Membership{TenantID: id, Environment: s.Environment, Permissions: principal.All &^ principal.ClientManage})
-		}
+	for place.TenantID = range n.tenants {
+		all = append(all, place)
 	}
 	return all, nil
 }
