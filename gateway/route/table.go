@@ -29,6 +29,7 @@ func Table() []Route {
 
 		{"GET", "/v3/audit", tenant, principal.AuditRead, Traits{}},
 		{"GET", "/v2/tenant", tenant, anyone, Traits{}},
+		{"POST", "/v2/tenant", tenant, principal.ClientManage, Traits{}},
 		{"PATCH", "/v2/tenant", tenant, principal.TenantAdmin, Traits{}},
 		{"GET", "/v2/agreement/current", tenant, anyone, Traits{}},
 		{"GET", "/v2/agreement/status", tenant, anyone, Traits{}},

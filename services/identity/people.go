@@ -100,6 +100,10 @@ type Organizations interface {
 	Memberships(ctx context.Context, userID string) ([]Membership, error)
 	// Members gives a page of a tenant's people, and whether the list goes on.
 	Members(ctx context.Context, tenantID string, part page.Request) (Members, error)
+	// Member gives one of a tenant's people; else a fault of kind NotFound.
+	Member(ctx context.Context, tenantID, userID string) (Member, error)
+	// TenantName gives a tenant's name.
+	TenantName(ctx context.Context, tenantID string) (string, error)
 	// PutMember makes a user a member with exactly the roles.
 	PutMember(ctx context.Context, tenantID, userID string, roleIDs []string) error
 	// RemoveMember ends a membership. The last Owner stays: a fault of kind Conflict.
@@ -177,6 +181,7 @@ type People struct {
 	Second        SecondFactor
 	Limits        Limits
 	Passwords     *password.Hasher
+	Common        *password.Common
 	Hasher        secret.Hasher
 	Sealer        *seal.Sealer
 	Settings      PeopleSettings

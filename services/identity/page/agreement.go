@@ -51,35 +51,3 @@ func (s *Server) acceptAgreement(ctx context.Context, v *visit) (reply, error) {
 	}
 	return goTo(accountPath + "?done=agreement"), nil
 }
-
-// invitationPage is the data of the page that a mailed invitation leads to.
-type invitationPage struct {
-	ID, Identifier   string
-	Invitation       Invitation
-	SignIn, SignedIn bool
-	Address          string // of this page, to come back to
-}
-
-// invitation spends nothing: mail scanners follow links.
-func (s *Server) invitation(ctx context.Context, v *visit) (reply, error) {
-	p := invitationPage{ID: v.request.PathValue("id"), Identifier: v.request.PathValue("identifier"), SignedIn: v.signIn != nil}
-	if s.o.Invitations == nil {
-		return reply{}, fault.New(fault.NotFound, "not_found", "There is no such invitation.")
-	}
-	var err error
-	if p.Invitation, err = s.o.Invitations.Invitation(ctx, p.ID, p.Identifier); err != nil {
-		return reply{}, err
-	}
-	p.Address = withContinue("/sign-in", local(v.request.URL.RequestURI()))
-	return show("invitation", "Join "+p.Invitation.TenantName, p), nil
-}
-
-func (s *Server) acceptInvitation(ctx context.Context, v *visit) (reply, error) {
-	if s.o.Invitations == nil {
-		return reply{}, fault.New(fault.NotFound, "not_found", "There is no such invitation.")
-	}
-	if err := s.o.Invitations.Accept(ctx, v.form.Get("id"), v.form.Get("identifier"), v.user.ID); err != nil {
-		return reply{}, err
-	}
-	return goTo(accountPath + "?done=joined#organizations"), nil
-}

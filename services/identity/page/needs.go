@@ -35,6 +35,9 @@ type People interface {
 	UpdateProfile(ctx context.Context, userID, firstName, lastName string) error
 	ChangePassword(ctx context.Context, s identity.SignIn, c identity.Caller, current, next string, further func(...fault.Field) error) error
 
+	// AcceptInvitation makes somebody a member: who is signed in, or, with signIn nil, a newcomer whom the draft describes.
+	AcceptInvitation(ctx context.Context, s *identity.SignIn, id, identifier string, d identity.RegisterDraft, further func(...fault.Field) error) error
+
 	Factors
 }
 
@@ -99,20 +102,4 @@ type Agreements interface {
 	Current(ctx context.Context) (Agreement, error)
 	Status(ctx context.Context) (Acceptance, error)
 	Accept(ctx context.Context, id string) error
-}
-
-// Invitation is somebody's place in an organization, if they take it.
-type Invitation struct {
-	TenantName string
-	Email      string // whom it is for
-	Roles      []string
-	Registered bool // whether somebody has an account by that address
-}
-
-// Invitations asks for invitations by the secret of their link.
-type Invitations interface {
-	// Invitation gives an invitation that can still be taken; anything else is a fault of kind NotFound.
-	Invitation(ctx context.Context, id, identifier string) (Invitation, error)
-	// Accept makes the user a member. It spends the invitation.
-	Accept(ctx context.Context, id, identifier, userID string) error
 }

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Options say what the pages stand on. Every field is required, but for Invitations.
+// Options say what the pages stand on. Every field is required.
 type Options struct {
 	PublicURL   string // where browsers reach us, without a slash at its end
 	Environment string
@@ -27,7 +27,6 @@ type Options struct {
 	Keys        Keys
 	Roles       Roles
 	Agreements  Agreements
-	Invitations Invitations // nil: nobody is invited
 	Logger      *slog.Logger
 	Now         func() time.Time
 	Random      io.Reader
