@@ -79,7 +79,7 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	routes(app, &rest.Server{Identity: service, Launcher: launcher(service, kept, nil, nil, "prs-public")}, server)
+	routes(app, &rest.Server{Identity: service, Launcher: launcher(service, kept, tenants, nil, "prs-public")}, server)
 	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
 }
 
