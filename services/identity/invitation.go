@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
@@ -67,15 +68,27 @@ func givable(by principal.Principal, roles []Role) error {
 	return nil
 }
 
-// Invite mails an invitation into the caller's tenant. It does not tell whether the address is a user's.
-func (p *People) Invite(ctx context.Context, d InvitationDraft, further func(...fault.Field) error) (Invitation, []Role, error) {
+// Answer makes the body that a repeat of an invitation under the same idempotency key is answered with.
+type Answer func(i Invitation, roles []Role) ([]byte, error)
+
+// Invited is an invitation and the roles that it offers, or the record of the request that this one repeats.
+type Invited struct {
+	Invitation
+
+	Roles  []Role
+	Repeat *idempotency.Record
+}
+
+// Invite mails an invitation into the caller's tenant. It does not tell whether the address is a user's. Further are
+// faults of the request that were found before.
+func (p *People) Invite(ctx context.Context, d InvitationDraft, key idempotency.Key, answer Answer, further func(...fault.Field) error) (Invited, error) {
 	by, err := principal.Require(ctx, principal.UserManage)
 	if err != nil {
-		return Invitation{}, nil, err
+		return Invited{}, err
 	}
 	all, err := p.Organizations.Roles(ctx)
 	if err != nil {
-		return Invitation{}, nil, err
+		return Invited{}, err
 	}
 	roles, faults := called(all, d.Roles)
 	if d.Email == "" {
@@ -84,47 +97,51 @@ func (p *People) Invite(ctx context.Context, d InvitationDraft, further func(...
 		faults = append(faults, wrong("email", "invalid_email", "must be an e-mail address"))
 	}
 	if err := further(faults...); err != nil {
-		return Invitation{}, nil, err
+		return Invited{}, err
 	}
 	if err := givable(by, roles); err != nil {
-		return Invitation{}, nil, err
+		return Invited{}, err
 	}
-	wait, err := p.Limits.Take(ctx, "mail:invitation:"+by.TenantID+":"+p.account(d.Email), mostMails, mailSpan)
-	if err := refuse(wait, err); err != nil {
-		return Invitation{}, nil, err
+	if err := refuse(p.Limits.Take(ctx, "mail:invitation:"+by.TenantID+":"+p.account(d.Email), mostMails, mailSpan)); err != nil {
+		return Invited{}, err
 	}
-	i, err := p.invite(ctx, by.TenantID, d.Email, roles)
-	return i, roles, err
+	i, letter, err := p.invitation(ctx, by.TenantID, d.Email, roles)
+	if err != nil {
+		return Invited{}, err
+	}
+	body, err := answer(i, roles)
+	if err != nil {
+		return Invited{}, err
+	}
+	repeat, err := p.Invitations.Invite(ctx, i, letter, key, body)
+	if err != nil {
+		return Invited{}, err
+	}
+	p.Nudge()
+	return Invited{Invitation: i, Roles: roles, Repeat: repeat}, nil
 }
 
-func (p *People) invite(ctx context.Context, tenantID, email string, roles []Role) (Invitation, error) {
+// invitation makes an invitation and its letter.
+func (p *People) invitation(ctx context.Context, tenantID, email string, roles []Role) (Invitation, Letter, error) {
 	id, err := p.newID()
 	if err != nil {
-		return Invitation{}, err
+		return Invitation{}, Letter{}, err
 	}
 	link, identifier, err := p.newLink(id, linkInvitation, invitedFor)
 	if err != nil {
-		return Invitation{}, err
+		return Invitation{}, Letter{}, err
 	}
 	organization, err := p.Organizations.TenantName(ctx, tenantID)
 	if err != nil {
-		return Invitation{}, err
+		return Invitation{}, Letter{}, err
 	}
 	letter, err := p.Letter(LetterInvitation, Contents{
 		To: email, Organization: organization, Link: p.Settings.PublicURL + "/invitation/" + id + "/" + identifier,
 	}, invitedFor)
-	if err != nil {
-		return Invitation{}, err
-	}
-	i := Invitation{
+	return Invitation{
 		ID: id, TenantID: tenantID, Email: email, RoleIDs: roleIDs(roles), Environment: p.Settings.Environment,
 		Hash: link.Hash, CreatedAt: p.now(), ExpiresAt: link.ExpiresAt,
-	}
-	if err := p.Invitations.Invite(ctx, i, letter); err != nil {
-		return Invitation{}, err
-	}
-	p.Nudge()
-	return i, nil
+	}, letter, err
 }
 
 // InvitationList is a page of invitations, and the roles to name them by.

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/outbox"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
@@ -21,12 +22,17 @@ const (
 )
 
 // Invite is identity.InvitationStore's.
-func (s *Store) Invite(ctx context.Context, i identity.Invitation, letter identity.Letter) error {
+func (s *Store) Invite(ctx context.Context, i identity.Invitation, letter identity.Letter, key idempotency.Key, answer []byte) (*idempotency.Record, error) {
 	b := pg.Tenant(i.TenantID)
+	key.Lock(b)
+	key.Keep(b, statusCreated, answer, i.ID)
 	b.Exec(forgetInvitation, i.TenantID, identity.EmailKey(i.Email))
 	b.Exec(insertInvitation, i.TenantID, i.ID, i.Email, identity.EmailKey(i.Email), i.RoleIDs, i.Environment, i.Hash, i.CreatedAt, i.ExpiresAt)
 	send(b, letter)
-	return s.DB.Send(ctx, b)
+	if err := s.DB.Send(ctx, b); err != nil {
+		return key.Repeat(ctx, s.DB, err)
+	}
+	return nil, nil //nolint:nilnil // no repeat
 }
 
 const (

@@ -94,6 +94,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 func sweeps() []string {
 	return []string{
 		`SELECT sweep_access_tokens($1)`,
+		`SELECT sweep_federation($1)`,
 		`SELECT sweep_idempotency_keys($1)`,
 		`SELECT sweep_launch_codes($1)`,
 		`SELECT sweep_people($1)`,

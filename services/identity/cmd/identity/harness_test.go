@@ -174,10 +174,12 @@ func start(t testing.TB) *meshed {
 	check(t, err)
 	service.Now = m.clock.now
 	m.service, m.server, m.begun = service, server, &beginnings{}
+	federated, err := federate(c, service, kept)
+	check(t, err)
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
 	m.launcher = launcher(service, kept, m.tenants, m.begun, "prs-public")
-	routes(app, &rest.Server{Identity: service, Launcher: m.launcher}, server)
+	routes(app, &rest.Server{Identity: service, Launcher: m.launcher, Federation: federated}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	go func() { _ = app.Listener(listener) }()

@@ -73,13 +73,19 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	federated, err := federate(c, service, kept)
+	if err != nil {
+		return err
+	}
 	options := p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready})
 	options.Public = public
 	app, err := web.New(options)
 	if err != nil {
 		return err
 	}
-	routes(app, &rest.Server{Identity: service, Launcher: launcher(service, kept, tenants, nil, "prs-public")}, server)
+	routes(app, &rest.Server{
+		Identity: service, Launcher: launcher(service, kept, tenants, nil, "prs-public"), Federation: federated,
+	}, server)
 	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
 }
 
