@@ -59,6 +59,13 @@ func Change(b *pg.Batch, into *int64, e Entry, sql string, args ...any) {
 		insert(len(args), `false`, `WHERE EXISTS (SELECT FROM change)`)+`) SELECT count(*) FROM change`, slices.Concat(args, e.Args())...)
 }
 
+// ChangeRow queues an INSERT, UPDATE or DELETE of one row or none whose RETURNING is read into a T, and keeps the entry
+// only if there was one.
+func ChangeRow[T any](b *pg.Batch, into **T, e Entry, sql string, args ...any) {
+	pg.Row(b, into, `WITH change AS (`+sql+`), kept AS (`+
+		insert(len(args), `false`, `WHERE EXISTS (SELECT FROM change)`)+`) SELECT * FROM change`, slices.Concat(args, e.Args())...)
+}
+
 // Seen queues a SELECT of one row or none, and keeps the entry: as it is when there is a row, else as a failure. One
 // statement decides both, so that what is shown and what is recorded cannot differ.
 func Seen[T any](b *pg.Batch, into **T, e Entry, sql string, args ...any) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
@@ -16,15 +17,16 @@ type Store interface {
 	Create(ctx context.Context, t Tenant) (Tenant, error)
 	// Read gives a tenant; nil when there is none.
 	Read(ctx context.Context, id string) (*Tenant, error)
-	// ChangePlan writes the plan and the effect that makes every gateway ask again. Nil when there is no such tenant.
-	ChangePlan(ctx context.Context, id, plan string) (*Tenant, error)
+	// ChangePlan writes the plan, the entry and the effect that makes every gateway ask again. Nil when there is no such
+	// tenant.
+	ChangePlan(ctx context.Context, id, plan string, e audit.Entry) (*Tenant, error)
 	// Roles gives all roles in a stable order.
 	Roles(ctx context.Context) ([]Role, error)
 	// ReadMember gives the ids of a member's roles; found is false when the user is no member.
 	ReadMember(ctx context.Context, tenant, user string) (roleIDs []string, found bool, err error)
-	// PutMember writes a member's roles and the effect that ends sessions which know the old ones. Found is false
-	// when there is no such tenant.
-	PutMember(ctx context.Context, tenant, user string, roleIDs []string, now time.Time) (found bool, err error)
+	// PutMember writes a member's roles, the entry and the effect that ends sessions which know the old ones. Found is
+	// false when there is no such tenant.
+	PutMember(ctx context.Context, tenant, user string, roleIDs []string, now time.Time, e audit.Entry) (found bool, err error)
 }
 
 // Service is the verbs. It is safe for concurrent use.
@@ -34,6 +36,17 @@ type Service struct {
 	Now         func() time.Time
 	NewID       func() (uuid.UUID, error)
 	Nudge       func() // called after a change that has effects outside
+}
+
+// The actions that the trail tells of.
+const (
+	PlanChange   = "plan.change"
+	MemberChange = "member.change"
+)
+
+// entry tells of what is done to a tenant, in that tenant's own trail.
+func (s *Service) entry(ctx context.Context, tenant, action string) audit.Entry {
+	return audit.Of(ctx, s.Now(), s.NewID, action).In(tenant)
 }
 
 func missing() error {
@@ -81,7 +94,7 @@ func (s *Service) ChangePlan(ctx context.Context, id, plan string) (Tenant, erro
 	if err != nil || t.Plan == plan {
 		return t, err
 	}
-	changed, err := s.Store.ChangePlan(ctx, id, plan)
+	changed, err := s.Store.ChangePlan(ctx, id, plan, s.entry(ctx, id, PlanChange))
 	if err != nil {
 		return Tenant{}, err
 	}
@@ -166,7 +179,7 @@ func (s *Service) PutMember(ctx context.Context, tenant, user string, names []st
 	for _, r := range roles {
 		ids = append(ids, r.ID)
 	}
-	found, err := s.Store.PutMember(ctx, tenant, user, ids, s.Now().UTC())
+	found, err := s.Store.PutMember(ctx, tenant, user, ids, s.Now().UTC(), s.entry(ctx, tenant, MemberChange))
 	if err != nil {
 		return Membership{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 )
 
@@ -28,10 +29,10 @@ const upsertMember = `
 	ON CONFLICT (tenant_id, user_id) DO UPDATE SET role_ids = excluded.role_ids`
 
 // PutMember is tenant.Store's.
-func (s *Store) PutMember(ctx context.Context, tenant, user string, roleIDs []string, now time.Time) (bool, error) {
+func (s *Store) PutMember(ctx context.Context, tenant, user string, roleIDs []string, now time.Time, e audit.Entry) (bool, error) {
 	var written int64
 	b := pg.Tenant(tenant)
-	b.Affected(&written, upsertMember, tenant, user, roleIDs, now)
+	audit.Change(b, &written, e, upsertMember, tenant, user, roleIDs, now)
 	endSessions(b, tenant)
 	err := s.DB.Send(ctx, b)
 	return written == 1, err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/tenant"
 )
@@ -43,10 +44,10 @@ func (s *Store) Read(ctx context.Context, id string) (*tenant.Tenant, error) {
 const updatePlan = `UPDATE tenant SET plan = $2 WHERE id = $1 RETURNING ` + columns
 
 // ChangePlan is tenant.Store's.
-func (s *Store) ChangePlan(ctx context.Context, id, plan string) (*tenant.Tenant, error) {
+func (s *Store) ChangePlan(ctx context.Context, id, plan string, e audit.Entry) (*tenant.Tenant, error) {
 	var changed *tenant.Tenant
 	b := pg.Tenant(id)
-	pg.Row(b, &changed, updatePlan, id, plan)
+	audit.ChangeRow(b, &changed, e, updatePlan, id, plan)
 	endSessions(b, id)
 	err := s.DB.Send(ctx, b)
 	return changed, err

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -60,14 +61,19 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	kept := &store.Store{DB: db}
+	trail, err := audit.NewRelay(db, p.Logger, kept.Append, audit.Options{})
+	if err != nil {
+		return err
+	}
 	service := &tenant.Service{
-		Store: &store.Store{DB: db}, Environment: c.Environment, Now: time.Now, NewID: uuid.NewV7, Nudge: relay.Nudge,
+		Store: kept, Environment: c.Environment, Now: time.Now, NewID: uuid.NewV7, Nudge: relay.Nudge,
 	}
 	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}))
 	if err != nil {
 		return err
 	}
-	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Tenants: service}, nil),
+	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Tenants: service, Audit: &tenant.Trail{Store: kept}}, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
-	return p.Serve(ctx, app, relay.Run)
+	return p.Serve(ctx, app, relay.Run, trail.Run)
 }
