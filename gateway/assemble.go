@@ -32,6 +32,7 @@ type Settings struct {
 	TrustedProxies  string `env:"TRUSTED_PROXIES"`                  // networks whose X-Forwarded-For is believed
 	HSTS            string `env:"HSTS"`                             // the header's value; none: not sent
 	MaxSessions     int    `env:"MAX_SESSIONS" envDefault:"100000"` // in memory
+	PublicURL       string `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080"`
 }
 
 // Parts are what the gateway is made with.
@@ -84,6 +85,11 @@ func Assemble(o web.Options, s Settings, p Parts) (app *web.App, loop func(conte
 		Agreement: p.Environment == config.Production,
 	}
 	o.Stream, o.AccessLog = true, true
+	base, err := publicURL(s.PublicURL)
+	if err != nil {
+		return nil, nil, err
+	}
+	o.ResourceMetadata = base + resourceMetadataPath
 	o.Checks = append(o.Checks, Checks(p.Redis, d, watched, p.Now)...)
 	if app, err = web.New(o); err != nil {
 		return nil, nil, err
@@ -91,6 +97,11 @@ func Assemble(o web.Options, s Settings, p Parts) (app *web.App, loop func(conte
 	if err := docs.Mount(app); err != nil {
 		return nil, nil, fmt.Errorf("reference: %w", err)
 	}
+	resource, err := resourceMetadata(base)
+	if err != nil {
+		return nil, nil, err
+	}
+	app.Get(resourceMetadataPath, resource)
 	g.Mount(app)
 	return app, func(ctx context.Context) error {
 		session.Watch(ctx, p.Redis, d.Listener(), p.Logger)

@@ -1,6 +1,8 @@
 package gateway
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -65,6 +67,28 @@ func key(t *testing.T, environment string) string {
 	return k.String()
 }
 
+// pointer is how a challenge tells where to read about the authorization server (RFC 9728 §5.1).
+const pointer = `resource_metadata="https://records.example/.well-known/oauth-protected-resource"`
+
+func TestResourceMetadata(t *testing.T) {
+	w := start(t)
+	a := w.do("GET", "/.well-known/oauth-protected-resource", nil, "")
+	var document struct {
+		Resource string
+		Servers  []string `json:"authorization_servers"`
+		Scopes   []string `json:"scopes_supported"`
+	}
+	if err := json.Unmarshal([]byte(a.body), &document); err != nil || a.status != 200 {
+		t.Fatal(a, err)
+	}
+	if document.Resource != "https://records.example" || !slices.Equal(document.Servers, []string{document.Resource}) || !slices.Contains(document.Scopes, "patient:read") {
+		t.Errorf("%+v", document)
+	}
+	if a := w.do("POST", "/.well-known/oauth-protected-resource", nil, ""); a.status != 405 {
+		t.Error(a)
+	}
+}
+
 func TestCredentials(t *testing.T) {
 	w := start(t)
 	w.know("good", everyone())
@@ -112,7 +136,14 @@ func TestCredentials(t *testing.T) {
 	}
 	for _, test := range tests {
 		a := w.do("GET", test.target, test.h, "")
-		if a.status != test.status || a.header.Get("WWW-Authenticate") != test.challenge {
+		challenge := test.challenge
+		switch {
+		case challenge == "Bearer":
+			challenge += " " + pointer
+		case challenge != "":
+			challenge += ", " + pointer
+		}
+		if a.status != test.status || a.header.Get("WWW-Authenticate") != challenge {
 			t.Errorf("%s: %v", test.name, a)
 		}
 		if a.status >= 400 && (a.header.Get("Content-Type") != "application/problem+json" || len(a.header.Get("Trace-Id")) != 32 || a.code == "") {

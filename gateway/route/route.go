@@ -21,6 +21,7 @@ type Route struct {
 // Traits are what sets a route apart from the others. The zero value is what most of them are.
 type Traits struct {
 	Public    bool          // needs no credential: the service looks after itself
+	Page      bool          // for people in a browser: the API document does not have it
 	Patient   bool          // touches patient data: in production the tenant must have accepted the agreement
 	BodyLimit int64         // bytes; DefaultBodyLimit when zero
 	Timeout   time.Duration // shorter than the default budget; zero: the default

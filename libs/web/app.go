@@ -66,7 +66,9 @@ type Options struct {
 	Stream      bool
 	MaxInFlight int64 // requests at a time; beyond it the answer is 503
 	AccessLog   bool  // one line a request: at the door of the mesh, nowhere else
-	Now         func() time.Time
+	// ResourceMetadata is where callers without a credential learn how to get one (RFC 9728 §5.1); "" says nothing of it.
+	ResourceMetadata string
+	Now              func() time.Time
 }
 
 // App is a Fiber app with the mesh's manners. It is a run.Server.

@@ -77,12 +77,26 @@ func (a *App) around(c *fiber.Ctx) error {
 			f.Allow = strings.Split(string(h.Peek(fiber.HeaderAllow)), ", ")
 		}
 		WriteProblem(c.Response(), f, traceID)
+		a.pointToMetadata(h)
 	}
 	if a.draining.Load() {
 		c.Response().SetConnectionClose()
 	}
 	a.account(ctx, c, span, start, err)
 	return nil
+}
+
+// pointToMetadata completes a challenge.
+func (a *App) pointToMetadata(h *fasthttp.ResponseHeader) {
+	challenge := string(h.Peek(fiber.HeaderWWWAuthenticate))
+	if challenge == "" || a.options.ResourceMetadata == "" {
+		return
+	}
+	separator := ", "
+	if !strings.Contains(challenge, "=") {
+		separator = " "
+	}
+	h.Set(fiber.HeaderWWWAuthenticate, challenge+separator+`resource_metadata="`+a.options.ResourceMetadata+`"`)
 }
 
 // handle runs the handlers, unless there are too many at it already or the assertion does not hold.
