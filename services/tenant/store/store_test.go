@@ -63,7 +63,7 @@ func TestChangePlanEndsTheTenantsSessions(t *testing.T) {
 	t.Parallel()
 	s, database := open(t)
 	create(t, s, one, "Harbour")
-	changed, err := s.ChangePlan(t.Context(), one, tenant.PlanStandard)
+	changed, err := s.ChangePlan(t.Context(), one, tenant.PlanStandard, entry(one, tenant.PlanChange))
 	if err != nil || changed == nil || changed.Plan != tenant.PlanStandard {
 		t.Fatalf("changed %+v, %v", changed, err)
 	}
@@ -81,7 +81,7 @@ func TestChangePlanEndsTheTenantsSessions(t *testing.T) {
 	if err := json.Unmarshal(payload, &said); err != nil || kind != "session.revoke" || said.Tenant != one {
 		t.Errorf("effect %s %s", kind, payload)
 	}
-	if none, err := s.ChangePlan(t.Context(), two, tenant.PlanStandard); err != nil || none != nil {
+	if none, err := s.ChangePlan(t.Context(), two, tenant.PlanStandard, entry(two, tenant.PlanChange)); err != nil || none != nil {
 		t.Errorf("changed what is not there: %+v, %v", none, err)
 	}
 }
@@ -94,14 +94,14 @@ func TestMember(t *testing.T) {
 		t.Fatalf("found %v, %v", found, err)
 	}
 	for _, roles := range [][]string{{owner}, {}, {owner, "01900000-0000-7000-8000-000000000002"}} {
-		if found, err := s.PutMember(t.Context(), one, user, roles, time.Now()); err != nil || !found {
+		if found, err := s.PutMember(t.Context(), one, user, roles, time.Now(), entry(one, tenant.MemberChange)); err != nil || !found {
 			t.Fatalf("put %v: %v, %v", roles, found, err)
 		}
 		if got, found, err := s.ReadMember(t.Context(), one, user); err != nil || !found || len(got) != len(roles) {
 			t.Errorf("read %v, %v, %v, want %v", got, found, err, roles)
 		}
 	}
-	if found, err := s.PutMember(t.Context(), two, user, []string{owner}, time.Now()); err != nil || found {
+	if found, err := s.PutMember(t.Context(), two, user, []string{owner}, time.Now(), entry(two, tenant.MemberChange)); err != nil || found {
 		t.Errorf("put into a tenant that is not there: %v, %v", found, err)
 	}
 }
@@ -133,7 +133,7 @@ func TestRowsOfAnotherTenantAreInvisible(t *testing.T) {
 	create(t, s, one, "Harbour")
 	create(t, s, two, "Hillside")
 	for _, id := range []string{one, two} {
-		if _, err := s.PutMember(t.Context(), id, user, []string{owner}, time.Now()); err != nil {
+		if _, err := s.PutMember(t.Context(), id, user, []string{owner}, time.Now(), entry(id, tenant.MemberChange)); err != nil {
 			t.Fatal(err)
 		}
 	}
