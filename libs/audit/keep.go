@@ -81,15 +81,14 @@ func Missed[T any](b *pg.Batch, into **T, e Entry, sql string, args ...any) {
 }
 
 // insert is the statement that writes an entry whose arguments stand behind so many of another statement. Where the
-// condition failed holds it is a failure, else what the entry says. Each type is written out: PostgreSQL cannot tell it
-// from a parameter's place in a SELECT.
+// condition failed holds it is a failure, else what the entry says.
 func insert(behind int, failed, where string) string {
 	var s strings.Builder
 	s.WriteString(`INSERT INTO ` + Table + ` SELECT `)
-	for i, t := range [...]string{"uuid", "timestamptz", "uuid", "text", "text", "text", "text", "text", "bigint"} {
-		s.WriteString("$" + strconv.Itoa(behind+i+1) + "::" + t + ", ")
+	for i := range columns - 1 {
+		s.WriteString("$" + strconv.Itoa(behind+i+1) + ", ")
 	}
-	s.WriteString(`CASE WHEN ` + failed + ` THEN '` + Failure + `' ELSE $` + strconv.Itoa(behind+columns) + `::text END ` + where)
+	s.WriteString(`CASE WHEN ` + failed + ` THEN '` + Failure + `' ELSE $` + strconv.Itoa(behind+columns) + ` END ` + where)
 	return s.String()
 }
 

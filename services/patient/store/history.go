@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/patient"
@@ -18,18 +19,18 @@ const (
 )
 
 // History gives a page of a patient's changes, newest first, in one trip.
-func (s *Store) History(ctx context.Context, tenant string, id int64, part page.Request) ([]patient.HistoryEntry, int64, bool, error) {
+func (s *Store) History(ctx context.Context, tenant string, id int64, part page.Request, e audit.Entry) ([]patient.HistoryEntry, int64, bool, error) {
 	before, err := cursor(part, math.MaxInt64)
 	if err != nil {
 		return nil, 0, false, err
 	}
-	var version int64
+	var last *struct{ Version int64 }
 	var found []patient.HistoryEntry
 	b := pg.Tenant(tenant)
-	pg.Value(b, &version, newest, tenant, id)
+	audit.Seen(b, &last, e, newest, tenant, id)
 	pg.Rows(b, &found, history, tenant, id, before, part.Offset(), part.Size+1)
-	if err := s.db.Send(ctx, b); err != nil {
+	if err := s.db.Send(ctx, b); err != nil || last == nil {
 		return nil, 0, false, err
 	}
-	return found, version, version > 0, nil
+	return found, last.Version, true, nil
 }
