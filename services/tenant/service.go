@@ -8,13 +8,15 @@ import (
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
 
 // Store keeps tenants, memberships and roles.
 type Store interface {
-	// Create stores the tenant unless its id is taken, and gives what then stands under the id.
-	Create(ctx context.Context, t Tenant) (Tenant, error)
+	// Create stores the tenant and, unless owner is empty, its Owner, all unless the id is taken, and gives what then
+	// stands under the id.
+	Create(ctx context.Context, t Tenant, owner string) (Tenant, error)
 	// Read gives a tenant; nil when there is none.
 	Read(ctx context.Context, id string) (*Tenant, error)
 	// ChangePlan writes the plan, the entry and the effect that makes every gateway ask again. Nil when there is no such
@@ -22,11 +24,19 @@ type Store interface {
 	ChangePlan(ctx context.Context, id, plan string, e audit.Entry) (*Tenant, error)
 	// Roles gives all roles in a stable order.
 	Roles(ctx context.Context) ([]Role, error)
-	// ReadMember gives the ids of a member's roles; found is false when the user is no member.
-	ReadMember(ctx context.Context, tenant, user string) (roleIDs []string, found bool, err error)
-	// PutMember writes a member's roles, the entry and the effect that ends sessions which know the old ones. Found is
-	// false when there is no such tenant.
-	PutMember(ctx context.Context, tenant, user string, roleIDs []string, now time.Time, e audit.Entry) (found bool, err error)
+	// ReadMember gives a tenant and a member of it; nil is what there is not.
+	ReadMember(ctx context.Context, tenant, user string) (*Tenant, *Membership, error)
+	// ListMembers gives a page of a tenant's people by the ids of the users.
+	ListMembers(ctx context.Context, tenant string, part page.Request) (Members, error)
+	// ListPlaces gives up to MostPlaces memberships of a user in tenants of an environment, by the ids of the tenants.
+	ListPlaces(ctx context.Context, user, environment string) ([]Place, error)
+	// PutMember writes a member's roles, the entry and the effect that ends the user's sessions, which know the old
+	// ones, and gives what then stands. Nil when there is no such tenant; ErrLastOwner when it would have no Owner any
+	// more.
+	PutMember(ctx context.Context, m Membership, e audit.Entry) (*Membership, error)
+	// RemoveMember ends a membership and the user's sessions and writes the entry, or tells that there is none; or
+	// ErrLastOwner.
+	RemoveMember(ctx context.Context, tenant, user string, e audit.Entry) (removed bool, err error)
 }
 
 // Service is the verbs. It is safe for concurrent use.
@@ -38,10 +48,13 @@ type Service struct {
 	Nudge       func() // called after a change that has effects outside
 }
 
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+
 // The actions that the trail tells of.
 const (
 	PlanChange   = "plan.change"
 	MemberChange = "member.change"
+	MemberRemove = "member.remove"
 )
 
 // entry tells of what is done to a tenant, in that tenant's own trail.
@@ -77,9 +90,17 @@ func (s *Service) Own(ctx context.Context) (Tenant, error) {
 	return s.read(ctx, by.TenantID)
 }
 
-// Roles lists the roles. Any credential will do, and so will a program.
+// Roles lists the roles. Any credential will do.
 func (s *Service) Roles(ctx context.Context) ([]Role, error) {
 	if _, err := principal.Require(ctx, 0); err != nil {
+		return nil, err
+	}
+	return s.Store.Roles(ctx)
+}
+
+// InternalRoles lists the roles for a program of the mesh.
+func (s *Service) InternalRoles(ctx context.Context) ([]Role, error) {
+	if _, err := principal.RequireService(ctx); err != nil {
 		return nil, err
 	}
 	return s.Store.Roles(ctx)
@@ -105,8 +126,8 @@ func (s *Service) ChangePlan(ctx context.Context, id, plan string) (Tenant, erro
 	return *changed, nil
 }
 
-// Create makes a tenant for a program of the mesh.
-func (s *Service) Create(ctx context.Context, d Draft) (Tenant, error) {
+// Create makes a tenant, and its Owner unless owner is empty, for a program of the mesh.
+func (s *Service) Create(ctx context.Context, d Draft, owner string) (Tenant, error) {
 	if _, err := principal.RequireService(ctx); err != nil {
 		return Tenant{}, err
 	}
@@ -114,11 +135,14 @@ func (s *Service) Create(ctx context.Context, d Draft) (Tenant, error) {
 	if err != nil {
 		return Tenant{}, err
 	}
-	t, faults := New(d, id.String(), s.Environment, s.Now().UTC().Truncate(time.Millisecond))
+	t, faults := New(d, id.String(), s.Environment, s.now())
+	if owner != "" && !ValidID(owner) {
+		faults = append(faults, fault.Field{Field: "ownerId", Code: "invalid_id", Message: "must be a UUID"})
+	}
 	if len(faults) > 0 {
 		return Tenant{}, fault.InvalidFields(faults)
 	}
-	return s.Store.Create(ctx, t)
+	return s.Store.Create(ctx, t, owner)
 }
 
 // Read gives a tenant to a program of the mesh.
@@ -136,56 +160,5 @@ func (s *Service) Standing(ctx context.Context, id string, roleIDs []string) (Te
 		return Tenant{}, 0, err
 	}
 	roles, err := s.Store.Roles(ctx)
-	return t, Permitted(identified(roles, roleIDs)), err
-}
-
-// Member gives a membership to a program of the mesh.
-func (s *Service) Member(ctx context.Context, tenant, user string) (Membership, error) {
-	if _, err := s.Read(ctx, tenant); err != nil {
-		return Membership{}, err
-	}
-	none := fault.New(fault.NotFound, "member_not_found", "There is no such member.")
-	if !ValidID(user) {
-		return Membership{}, none
-	}
-	ids, found, err := s.Store.ReadMember(ctx, tenant, user)
-	if err != nil {
-		return Membership{}, err
-	}
-	if !found {
-		return Membership{}, none
-	}
-	roles, err := s.Store.Roles(ctx)
-	return Membership{TenantID: tenant, UserID: user, Roles: identified(roles, ids)}, err
-}
-
-// PutMember makes a user a member with exactly the roles named, for a program of the mesh.
-func (s *Service) PutMember(ctx context.Context, tenant, user string, names []string) (Membership, error) {
-	if _, err := s.Read(ctx, tenant); err != nil {
-		return Membership{}, err
-	}
-	if !ValidID(user) {
-		return Membership{}, fault.New(fault.NotFound, "user_not_found", "There is no such user.")
-	}
-	all, err := s.Store.Roles(ctx)
-	if err != nil {
-		return Membership{}, err
-	}
-	roles, unknown := named(all, names)
-	if unknown {
-		return Membership{}, fault.InvalidFields([]fault.Field{{Field: "roles", Code: "unknown_role", Message: "names a role that does not exist"}})
-	}
-	ids := make([]string, 0, len(roles))
-	for _, r := range roles {
-		ids = append(ids, r.ID)
-	}
-	found, err := s.Store.PutMember(ctx, tenant, user, ids, s.Now().UTC(), s.entry(ctx, tenant, MemberChange))
-	if err != nil {
-		return Membership{}, err
-	}
-	if !found {
-		return Membership{}, missing()
-	}
-	s.Nudge()
-	return Membership{TenantID: tenant, UserID: user, Roles: roles}, nil
+	return t, Permitted(Identified(roles, roleIDs)), err
 }

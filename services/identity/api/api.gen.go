@@ -118,6 +118,12 @@ type KeyRole struct {
 	Name string `json:"name"`
 }
 
+// MfaConfig defines model for MfaConfig.
+type MfaConfig struct {
+	// Methods `email`: six digits, by `GET /v2/mfa/send-code`; only where neither app nor passkey is set up.
+	Methods []string `json:"methods"`
+}
+
 // MintedApiKey defines model for MintedApiKey.
 type MintedApiKey struct {
 	CreatedAt string `json:"createdAt"`
@@ -137,6 +143,11 @@ type MintedApiKey struct {
 
 // Principal defines model for Principal.
 type Principal = principal.Principal
+
+// RecoveryCodes defines model for RecoveryCodes.
+type RecoveryCodes struct {
+	RecoveryCodes []string `json:"recoveryCodes"`
+}
 
 // RegisteredClient defines model for RegisteredClient.
 type RegisteredClient struct {
@@ -163,6 +174,20 @@ type ServiceResponseDTO struct {
 	Message string `json:"message"`
 }
 
+// TotpConfirmation defines model for TotpConfirmation.
+type TotpConfirmation = body.Object
+
+// TotpEnrolment defines model for TotpEnrolment.
+type TotpEnrolment struct {
+	OtpauthUri string `json:"otpauthUri"`
+
+	// QrPng The address as a QR code: a PNG picture in base64.
+	QrPng []byte `json:"qrPng"`
+
+	// Secret Base32.
+	Secret string `json:"secret"`
+}
+
 // User defines model for User.
 type User struct {
 	Email         string `json:"email"`
@@ -178,6 +203,9 @@ type UserRequest = body.Object
 // After defines model for After.
 type After = string
 
+// Challenge defines model for Challenge.
+type Challenge = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -186,6 +214,18 @@ type Page = string
 
 // Size defines model for Size.
 type Size = string
+
+// GetMfaConfigParams defines parameters for GetMfaConfig.
+type GetMfaConfigParams struct {
+	// Challenge The challenge. Without it the answer is that to one that does not exist.
+	Challenge *Challenge `form:"challenge,omitempty" json:"challenge,omitempty"`
+}
+
+// SendMfaCodeParams defines parameters for SendMfaCode.
+type SendMfaCodeParams struct {
+	// Challenge The challenge. Without it the answer is that to one that does not exist.
+	Challenge *Challenge `form:"challenge,omitempty" json:"challenge,omitempty"`
+}
 
 // ListClientsParams defines parameters for ListClients.
 type ListClientsParams struct {
@@ -238,6 +278,9 @@ type InternalCreateKeyJSONRequestBody = InternalKeyRequest
 // InternalCreateUserJSONRequestBody defines body for InternalCreateUser for application/json ContentType.
 type InternalCreateUserJSONRequestBody = UserRequest
 
+// ConfirmTotpJSONRequestBody defines body for ConfirmTotp for application/json ContentType.
+type ConfirmTotpJSONRequestBody = TotpConfirmation
+
 // CreateClientJSONRequestBody defines body for CreateClient for application/json ContentType.
 type CreateClientJSONRequestBody = ClientRequest
 
@@ -261,6 +304,18 @@ type ServerInterface interface {
 
 	// (POST /internal/user)
 	InternalCreateUser(c *fiber.Ctx) error
+	// BeginTotp Begin to set up an authenticator app
+	// (GET /mfa/code)
+	BeginTotp(c *fiber.Ctx) error
+	// ConfirmTotp Confirm an authenticator app
+	// (POST /mfa/code)
+	ConfirmTotp(c *fiber.Ctx) error
+	// GetMfaConfig How a challenge can be answered
+	// (GET /v2/mfa/config)
+	GetMfaConfig(c *fiber.Ctx, params GetMfaConfigParams) error
+	// SendMfaCode Mail a code for a challenge
+	// (GET /v2/mfa/send-code)
+	SendMfaCode(c *fiber.Ctx, params SendMfaCodeParams) error
 	// ListClients List the OAuth clients of all tenants
 	// (GET /v2/oauth2/client)
 	ListClients(c *fiber.Ctx, params ListClientsParams) error
@@ -367,6 +422,116 @@ func (siw *ServerInterfaceWrapper) InternalCreateUser(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.InternalCreateUser(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// BeginTotp operation middleware
+func (siw *ServerInterfaceWrapper) BeginTotp(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.BeginTotp(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ConfirmTotp operation middleware
+func (siw *ServerInterfaceWrapper) ConfirmTotp(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ConfirmTotp(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetMfaConfig operation middleware
+func (siw *ServerInterfaceWrapper) GetMfaConfig(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params GetMfaConfigParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "challenge" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "challenge", query, &params.Challenge, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter challenge: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetMfaConfig(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SendMfaCode operation middleware
+func (siw *ServerInterfaceWrapper) SendMfaCode(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SendMfaCodeParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "challenge" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "challenge", query, &params.Challenge, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter challenge: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SendMfaCode(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -661,6 +826,14 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Delete(options.BaseURL+"/v2/oauth2/client/:clientId", wrapper.DeleteClient)
 
+	router.Get(options.BaseURL+"/mfa/code", wrapper.BeginTotp)
+
+	router.Post(options.BaseURL+"/mfa/code", wrapper.ConfirmTotp)
+
+	router.Get(options.BaseURL+"/v2/mfa/config", wrapper.GetMfaConfig)
+
+	router.Get(options.BaseURL+"/v2/mfa/send-code", wrapper.SendMfaCode)
+
 	router.Post(options.BaseURL+"/internal/credential", wrapper.InternalResolveCredential)
 
 	router.Post(options.BaseURL+"/internal/user", wrapper.InternalCreateUser)
@@ -754,6 +927,103 @@ type InternalCreateUser201JSONResponse User
 func (response InternalCreateUser201JSONResponse) VisitInternalCreateUserResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(201)
+
+	return ctx.JSON(&response)
+}
+
+type BeginTotpRequestObject struct {
+}
+
+type BeginTotpResponseObject interface {
+	VisitBeginTotpResponse(ctx *fiber.Ctx) error
+}
+
+type BeginTotp200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type BeginTotp200JSONResponse struct {
+	Body    TotpEnrolment
+	Headers BeginTotp200ResponseHeaders
+}
+
+func (response BeginTotp200JSONResponse) VisitBeginTotpResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ConfirmTotpRequestObject struct {
+	Body *ConfirmTotpJSONRequestBody
+}
+
+type ConfirmTotpResponseObject interface {
+	VisitConfirmTotpResponse(ctx *fiber.Ctx) error
+}
+
+type ConfirmTotp200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type ConfirmTotp200JSONResponse struct {
+	Body    RecoveryCodes
+	Headers ConfirmTotp200ResponseHeaders
+}
+
+func (response ConfirmTotp200JSONResponse) VisitConfirmTotpResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type GetMfaConfigRequestObject struct {
+	Params GetMfaConfigParams
+}
+
+type GetMfaConfigResponseObject interface {
+	VisitGetMfaConfigResponse(ctx *fiber.Ctx) error
+}
+
+type GetMfaConfig200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type GetMfaConfig200JSONResponse struct {
+	Body    MfaConfig
+	Headers GetMfaConfig200ResponseHeaders
+}
+
+func (response GetMfaConfig200JSONResponse) VisitGetMfaConfigResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SendMfaCodeRequestObject struct {
+	Params SendMfaCodeParams
+}
+
+type SendMfaCodeResponseObject interface {
+	VisitSendMfaCodeResponse(ctx *fiber.Ctx) error
+}
+
+type SendMfaCode200JSONResponse ServiceResponseDTO
+
+func (response SendMfaCode200JSONResponse) VisitSendMfaCodeResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
 
 	return ctx.JSON(&response)
 }
@@ -927,6 +1197,18 @@ type StrictServerInterface interface {
 
 	// (POST /internal/user)
 	InternalCreateUser(ctx context.Context, request InternalCreateUserRequestObject) (InternalCreateUserResponseObject, error)
+	// BeginTotp Begin to set up an authenticator app
+	// (GET /mfa/code)
+	BeginTotp(ctx context.Context, request BeginTotpRequestObject) (BeginTotpResponseObject, error)
+	// ConfirmTotp Confirm an authenticator app
+	// (POST /mfa/code)
+	ConfirmTotp(ctx context.Context, request ConfirmTotpRequestObject) (ConfirmTotpResponseObject, error)
+	// GetMfaConfig How a challenge can be answered
+	// (GET /v2/mfa/config)
+	GetMfaConfig(ctx context.Context, request GetMfaConfigRequestObject) (GetMfaConfigResponseObject, error)
+	// SendMfaCode Mail a code for a challenge
+	// (GET /v2/mfa/send-code)
+	SendMfaCode(ctx context.Context, request SendMfaCodeRequestObject) (SendMfaCodeResponseObject, error)
 	// ListClients List the OAuth clients of all tenants
 	// (GET /v2/oauth2/client)
 	ListClients(ctx context.Context, request ListClientsRequestObject) (ListClientsResponseObject, error)
@@ -1152,6 +1434,124 @@ func (sh *strictHandler) InternalCreateUser(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(InternalCreateUserResponseObject); ok {
 		if err := validResponse.VisitInternalCreateUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// BeginTotp operation middleware
+func (sh *strictHandler) BeginTotp(ctx *fiber.Ctx) error {
+	var request BeginTotpRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.BeginTotp(ctx.UserContext(), request.(BeginTotpRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "BeginTotp")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(BeginTotpResponseObject); ok {
+		if err := validResponse.VisitBeginTotpResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ConfirmTotp operation middleware
+func (sh *strictHandler) ConfirmTotp(ctx *fiber.Ctx) error {
+	var request ConfirmTotpRequestObject
+
+	var body ConfirmTotpJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ConfirmTotp(ctx.UserContext(), request.(ConfirmTotpRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ConfirmTotp")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ConfirmTotpResponseObject); ok {
+		if err := validResponse.VisitConfirmTotpResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetMfaConfig operation middleware
+func (sh *strictHandler) GetMfaConfig(ctx *fiber.Ctx, params GetMfaConfigParams) error {
+	var request GetMfaConfigRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetMfaConfig(ctx.UserContext(), request.(GetMfaConfigRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetMfaConfig")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetMfaConfigResponseObject); ok {
+		if err := validResponse.VisitGetMfaConfigResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SendMfaCode operation middleware
+func (sh *strictHandler) SendMfaCode(ctx *fiber.Ctx, params SendMfaCodeParams) error {
+	var request SendMfaCodeRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SendMfaCode(ctx.UserContext(), request.(SendMfaCodeRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SendMfaCode")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SendMfaCodeResponseObject); ok {
+		if err := validResponse.VisitSendMfaCodeResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -13,6 +13,7 @@ import (
 // Server answers the generated operations of openapi.yaml.
 type Server struct {
 	Identity *identity.Service
+	People   *identity.People
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)

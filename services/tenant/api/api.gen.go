@@ -90,11 +90,24 @@ type MemberRequest = body.Object
 
 // Membership defines model for Membership.
 type Membership struct {
+	CreatedAt string `json:"createdAt"`
+
 	// Permissions What the roles permit together.
 	Permissions []string `json:"permissions"`
 	Roles       []Role   `json:"roles"`
 	TenantId    string   `json:"tenantId"`
 	UserId      string   `json:"userId"`
+}
+
+// MembershipPage defines model for MembershipPage.
+type MembershipPage struct {
+	Content []Membership `json:"content"`
+
+	// More Whether the list goes on behind the last entry.
+	More          bool  `json:"more"`
+	Page          int   `json:"page"`
+	Size          int   `json:"size"`
+	TotalElements int64 `json:"totalElements"`
 }
 
 // PlanRequest defines model for PlanRequest.
@@ -117,6 +130,11 @@ type Role struct {
 // RoleList defines model for RoleList.
 type RoleList struct {
 	Content []Role `json:"content"`
+}
+
+// ServiceResponseDTO defines model for ServiceResponseDTO.
+type ServiceResponseDTO struct {
+	Message string `json:"message"`
 }
 
 // Standing defines model for Standing.
@@ -148,6 +166,25 @@ type Tenant struct {
 // TenantRequest defines model for TenantRequest.
 type TenantRequest = body.Object
 
+// UserMembership defines model for UserMembership.
+type UserMembership struct {
+	AgreementAccepted bool   `json:"agreementAccepted"`
+	Environment       string `json:"environment"`
+	MfaRequired       bool   `json:"mfaRequired"`
+	Name              string `json:"name"`
+
+	// Permissions What the roles permit together.
+	Permissions []string `json:"permissions"`
+	Plan        string   `json:"plan"`
+	Roles       []Role   `json:"roles"`
+	TenantId    string   `json:"tenantId"`
+}
+
+// UserMembershipList defines model for UserMembershipList.
+type UserMembershipList struct {
+	Content []UserMembership `json:"content"`
+}
+
 // After defines model for After.
 type After = string
 
@@ -163,10 +200,25 @@ type TenantId = string
 // UserId defines model for UserId.
 type UserId = string
 
+// InternalListMembersParams defines parameters for InternalListMembers.
+type InternalListMembersParams struct {
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
 // InternalReadStandingParams defines parameters for InternalReadStanding.
 type InternalReadStandingParams struct {
 	// Role Ids of roles.
 	Role *[]string `form:"role,omitempty" json:"role,omitempty"`
+
+	// User The id of a user, in place of roles: what the membership permits now. Who is no member answers 404 `member_not_found`.
+	User *string `form:"user,omitempty" json:"user,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
@@ -229,6 +281,12 @@ type ServerInterface interface {
 	// (GET /internal/tenant/{tenantId})
 	InternalReadTenant(c *fiber.Ctx, tenantId TenantId) error
 
+	// (GET /internal/tenant/{tenantId}/member)
+	InternalListMembers(c *fiber.Ctx, tenantId TenantId, params InternalListMembersParams) error
+
+	// (DELETE /internal/tenant/{tenantId}/member/{userId})
+	InternalRemoveMember(c *fiber.Ctx, tenantId TenantId, userId UserId) error
+
 	// (GET /internal/tenant/{tenantId}/member/{userId})
 	InternalReadMember(c *fiber.Ctx, tenantId TenantId, userId UserId) error
 
@@ -237,6 +295,9 @@ type ServerInterface interface {
 
 	// (GET /internal/tenant/{tenantId}/standing)
 	InternalReadStanding(c *fiber.Ctx, tenantId TenantId, params InternalReadStandingParams) error
+
+	// (GET /internal/user/{userId}/membership)
+	InternalListMemberships(c *fiber.Ctx, userId UserId) error
 	// ListRoles List the roles
 	// (GET /v2/access-control/role/all)
 	ListRoles(c *fiber.Ctx) error
@@ -333,6 +394,102 @@ func (siw *ServerInterfaceWrapper) InternalReadTenant(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.InternalReadTenant(c, tenantId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InternalListMembers operation middleware
+func (siw *ServerInterfaceWrapper) InternalListMembers(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenantId" -------------
+	var tenantId TenantId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenantId", c.Params("tenantId"), &tenantId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tenantId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params InternalListMembersParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InternalListMembers(c, tenantId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InternalRemoveMember operation middleware
+func (siw *ServerInterfaceWrapper) InternalRemoveMember(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenantId" -------------
+	var tenantId TenantId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenantId", c.Params("tenantId"), &tenantId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tenantId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "userId" -------------
+	var userId UserId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userId", c.Params("userId"), &userId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InternalRemoveMember(c, tenantId, userId)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -450,8 +607,44 @@ func (siw *ServerInterfaceWrapper) InternalReadStanding(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter role: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", query, &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.InternalReadStanding(c, tenantId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InternalListMemberships operation middleware
+func (siw *ServerInterfaceWrapper) InternalListMemberships(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "userId" -------------
+	var userId UserId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userId", c.Params("userId"), &userId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InternalListMemberships(c, userId)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -696,6 +889,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/internal/tenant/:tenantId/standing", wrapper.InternalReadStanding)
 
+	router.Get(options.BaseURL+"/internal/user/:userId/membership", wrapper.InternalListMemberships)
+
+	router.Get(options.BaseURL+"/internal/tenant/:tenantId/member", wrapper.InternalListMembers)
+
+	router.Delete(options.BaseURL+"/internal/tenant/:tenantId/member/:userId", wrapper.InternalRemoveMember)
+
 	router.Get(options.BaseURL+"/internal/tenant/:tenantId/member/:userId", wrapper.InternalReadMember)
 
 	router.Put(options.BaseURL+"/internal/tenant/:tenantId/member/:userId", wrapper.InternalPutMember)
@@ -768,6 +967,42 @@ func (response InternalReadTenant200JSONResponse) VisitInternalReadTenantRespons
 	return ctx.JSON(&response)
 }
 
+type InternalListMembersRequestObject struct {
+	TenantId TenantId `json:"tenantId"`
+	Params   InternalListMembersParams
+}
+
+type InternalListMembersResponseObject interface {
+	VisitInternalListMembersResponse(ctx *fiber.Ctx) error
+}
+
+type InternalListMembers200JSONResponse MembershipPage
+
+func (response InternalListMembers200JSONResponse) VisitInternalListMembersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InternalRemoveMemberRequestObject struct {
+	TenantId TenantId `json:"tenantId"`
+	UserId   UserId   `json:"userId"`
+}
+
+type InternalRemoveMemberResponseObject interface {
+	VisitInternalRemoveMemberResponse(ctx *fiber.Ctx) error
+}
+
+type InternalRemoveMember200JSONResponse ServiceResponseDTO
+
+func (response InternalRemoveMember200JSONResponse) VisitInternalRemoveMemberResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type InternalReadMemberRequestObject struct {
 	TenantId TenantId `json:"tenantId"`
 	UserId   UserId   `json:"userId"`
@@ -817,6 +1052,23 @@ type InternalReadStandingResponseObject interface {
 type InternalReadStanding200JSONResponse Standing
 
 func (response InternalReadStanding200JSONResponse) VisitInternalReadStandingResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InternalListMembershipsRequestObject struct {
+	UserId UserId `json:"userId"`
+}
+
+type InternalListMembershipsResponseObject interface {
+	VisitInternalListMembershipsResponse(ctx *fiber.Ctx) error
+}
+
+type InternalListMemberships200JSONResponse UserMembershipList
+
+func (response InternalListMemberships200JSONResponse) VisitInternalListMembershipsResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -942,6 +1194,12 @@ type StrictServerInterface interface {
 	// (GET /internal/tenant/{tenantId})
 	InternalReadTenant(ctx context.Context, request InternalReadTenantRequestObject) (InternalReadTenantResponseObject, error)
 
+	// (GET /internal/tenant/{tenantId}/member)
+	InternalListMembers(ctx context.Context, request InternalListMembersRequestObject) (InternalListMembersResponseObject, error)
+
+	// (DELETE /internal/tenant/{tenantId}/member/{userId})
+	InternalRemoveMember(ctx context.Context, request InternalRemoveMemberRequestObject) (InternalRemoveMemberResponseObject, error)
+
 	// (GET /internal/tenant/{tenantId}/member/{userId})
 	InternalReadMember(ctx context.Context, request InternalReadMemberRequestObject) (InternalReadMemberResponseObject, error)
 
@@ -950,6 +1208,9 @@ type StrictServerInterface interface {
 
 	// (GET /internal/tenant/{tenantId}/standing)
 	InternalReadStanding(ctx context.Context, request InternalReadStandingRequestObject) (InternalReadStandingResponseObject, error)
+
+	// (GET /internal/user/{userId}/membership)
+	InternalListMemberships(ctx context.Context, request InternalListMembershipsRequestObject) (InternalListMembershipsResponseObject, error)
 	// ListRoles List the roles
 	// (GET /v2/access-control/role/all)
 	ListRoles(ctx context.Context, request ListRolesRequestObject) (ListRolesResponseObject, error)
@@ -1115,6 +1376,62 @@ func (sh *strictHandler) InternalReadTenant(ctx *fiber.Ctx, tenantId TenantId) e
 	return nil
 }
 
+// InternalListMembers operation middleware
+func (sh *strictHandler) InternalListMembers(ctx *fiber.Ctx, tenantId TenantId, params InternalListMembersParams) error {
+	var request InternalListMembersRequestObject
+
+	request.TenantId = tenantId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InternalListMembers(ctx.UserContext(), request.(InternalListMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InternalListMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InternalListMembersResponseObject); ok {
+		if err := validResponse.VisitInternalListMembersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InternalRemoveMember operation middleware
+func (sh *strictHandler) InternalRemoveMember(ctx *fiber.Ctx, tenantId TenantId, userId UserId) error {
+	var request InternalRemoveMemberRequestObject
+
+	request.TenantId = tenantId
+	request.UserId = userId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InternalRemoveMember(ctx.UserContext(), request.(InternalRemoveMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InternalRemoveMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InternalRemoveMemberResponseObject); ok {
+		if err := validResponse.VisitInternalRemoveMemberResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // InternalReadMember operation middleware
 func (sh *strictHandler) InternalReadMember(ctx *fiber.Ctx, tenantId TenantId, userId UserId) error {
 	var request InternalReadMemberRequestObject
@@ -1205,6 +1522,33 @@ func (sh *strictHandler) InternalReadStanding(ctx *fiber.Ctx, tenantId TenantId,
 		return err
 	} else if validResponse, ok := response.(InternalReadStandingResponseObject); ok {
 		if err := validResponse.VisitInternalReadStandingResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InternalListMemberships operation middleware
+func (sh *strictHandler) InternalListMemberships(ctx *fiber.Ctx, userId UserId) error {
+	var request InternalListMembershipsRequestObject
+
+	request.UserId = userId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InternalListMemberships(ctx.UserContext(), request.(InternalListMembershipsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InternalListMemberships")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InternalListMembershipsResponseObject); ok {
+		if err := validResponse.VisitInternalListMembershipsResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

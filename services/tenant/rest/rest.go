@@ -19,7 +19,7 @@ type Server struct {
 
 var _ api.StrictServerInterface = (*Server)(nil)
 
-// Bounds of a list of role names in a request.
+// mostRoles bounds a list of roles in a request.
 const mostRoles = 50
 
 // instant writes RFC 3339 in UTC with milliseconds.
@@ -38,10 +38,6 @@ func shownRoles(roles []tenant.Role) []api.Role {
 		list = append(list, api.Role{Id: r.ID, Name: r.Name, Description: r.Description, Permissions: r.Permissions})
 	}
 	return list
-}
-
-func shownMembership(m tenant.Membership) api.Membership {
-	return api.Membership{TenantId: m.TenantID, UserId: m.UserID, Roles: shownRoles(m.Roles), Permissions: m.Permissions().Names()}
 }
 
 // ListRoles lists all roles.

@@ -117,6 +117,29 @@ func TestInternalOperationsAreForProgramsAlone(t *testing.T) {
 			_, err := h.InternalCreateTenant(everybody, api.InternalCreateTenantRequestObject{Body: object(`{"name": "x"}`)})
 			return err
 		},
+		"list roles": func() error {
+			_, err := h.InternalListRoles(everybody, api.InternalListRolesRequestObject{})
+			return err
+		},
+		"list memberships": func() error {
+			_, err := h.InternalListMemberships(everybody, api.InternalListMembershipsRequestObject{UserId: uuid.NewString()})
+			return err
+		},
+		"list members": func() error {
+			_, err := h.InternalListMembers(everybody, api.InternalListMembersRequestObject{TenantId: made.Id})
+			return err
+		},
+		"standing of a member": func() error {
+			user := uuid.NewString()
+			_, err := h.InternalReadStanding(everybody, api.InternalReadStandingRequestObject{
+				TenantId: made.Id, Params: api.InternalReadStandingParams{User: &user},
+			})
+			return err
+		},
+		"remove member": func() error {
+			_, err := h.InternalRemoveMember(everybody, api.InternalRemoveMemberRequestObject{TenantId: made.Id, UserId: uuid.NewString()})
+			return err
+		},
 		"read": func() error {
 			_, err := h.InternalReadTenant(everybody, api.InternalReadTenantRequestObject{TenantId: made.Id})
 			return err

@@ -281,7 +281,13 @@ func TestWhatIsDoneToATenantIsKeptInTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, id := range []string{one, two} { // the second is not there: nothing happened, nothing is kept
-		if _, err := s.PutMember(t.Context(), id, user, []string{owner}, time.Now(), entry(id, tenant.MemberChange)); err != nil {
+		if _, err := s.PutMember(t.Context(), membership(id, user, owner), entry(id, tenant.MemberChange)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, s, one, another, clinician)
+	for range 2 { // who is gone cannot be removed
+		if _, err := s.RemoveMember(t.Context(), one, another, entry(one, tenant.MemberRemove)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -298,7 +304,11 @@ func TestWhatIsDoneToATenantIsKeptInTheQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff([]string{"plan.change " + one + " success", "member.change " + one + " success"}, got); diff != "" {
+	want := []string{"plan.change " + one + " success"}
+	for _, action := range []string{tenant.MemberChange, tenant.MemberChange, tenant.MemberRemove} {
+		want = append(want, action+" "+one+" success")
+	}
+	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,5 +1,5 @@
-// Package store keeps tenants in PostgreSQL. Every statement names the tenant, and row-level security holds it to the
-// tenant a second time. It knows no HTTP and no rule of a tenant.
+// Package store keeps tenants in PostgreSQL. Every statement names the tenant, or the user whose memberships it is
+// about, and row-level security holds it to them a second time. It knows no HTTP and no rule of a tenant.
 package store
 
 import (
@@ -30,6 +30,26 @@ type Store struct {
 }
 
 var _ tenant.Store = (*Store)(nil)
+
+// asUser begins a batch that sees a user's own memberships, and of tenants those that the user is a member of.
+func asUser(id string) *pg.Batch {
+	b := pg.Global()
+	b.Exec(`SELECT set_config('app.user_id', $1, true)`, id)
+	return b
+}
+
+// given is an id as a parameter of a query; the null of an empty one is none.
+func given(id string) *string {
+	if id == "" {
+		return nil
+	}
+	return &id
+}
+
+// endUser queues that gateways ask about all of the user's credentials anew.
+func endUser(b *pg.Batch, id string) {
+	outbox.Enqueue(b, outbox.Message{Kind: session.Effect, Payload: session.Revocation{User: id}})
+}
 
 // endSessions queues that gateways ask about all of the tenant's credentials anew.
 func endSessions(b *pg.Batch, id string) {

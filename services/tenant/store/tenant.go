@@ -9,19 +9,28 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/tenant"
 )
 
-const columns = `id, name, plan, environment, mfa_required, agreement_accepted_at, created_at`
+// columns are a tenant's, selected from tenants.
+const (
+	columns = `t.id, t.name, t.plan, t.environment, t.mfa_required, t.agreement_accepted_at, t.created_at`
+	tenants = `tenant t`
+)
 
+// The Owner is stored with the tenant and never again: a repeat must not let in who has left since.
 const insertTenant = `
-	INSERT INTO tenant (id, name, plan, environment, created_at) VALUES ($1, $2, $3, $4, $5)
-	ON CONFLICT (id) DO NOTHING`
+	WITH made AS (
+		INSERT INTO tenant (id, name, plan, environment, created_at) VALUES ($1, $2, $3, $4, $5)
+		ON CONFLICT (id) DO NOTHING RETURNING id, created_at
+	)
+	INSERT INTO membership (tenant_id, user_id, role_ids, created_at)
+	SELECT id, $6, ARRAY[$7::uuid], created_at FROM made WHERE $6::uuid IS NOT NULL`
 
-const selectTenant = `SELECT ` + columns + ` FROM tenant WHERE id = $1`
+const selectTenant = `SELECT ` + columns + ` FROM ` + tenants + ` WHERE t.id = $1`
 
 // Create is tenant.Store's.
-func (s *Store) Create(ctx context.Context, t tenant.Tenant) (tenant.Tenant, error) {
+func (s *Store) Create(ctx context.Context, t tenant.Tenant, owner string) (tenant.Tenant, error) {
 	var stored *tenant.Tenant
 	b := pg.Tenant(t.ID)
-	b.Exec(insertTenant, t.ID, t.Name, t.Plan, t.Environment, t.CreatedAt)
+	b.Exec(insertTenant, t.ID, t.Name, t.Plan, t.Environment, t.CreatedAt, given(owner), tenant.RoleOwner)
 	pg.Row(b, &stored, selectTenant, t.ID)
 	if err := s.DB.Send(ctx, b); err != nil {
 		return tenant.Tenant{}, err
@@ -41,13 +50,15 @@ func (s *Store) Read(ctx context.Context, id string) (*tenant.Tenant, error) {
 	return found, err
 }
 
-const updatePlan = `UPDATE tenant SET plan = $2 WHERE id = $1 RETURNING ` + columns
+const updatePlan = `UPDATE tenant SET plan = $2 WHERE id = $1`
 
 // ChangePlan is tenant.Store's.
 func (s *Store) ChangePlan(ctx context.Context, id, plan string, e audit.Entry) (*tenant.Tenant, error) {
 	var changed *tenant.Tenant
+	var updated int64
 	b := pg.Tenant(id)
-	audit.ChangeRow(b, &changed, e, updatePlan, id, plan)
+	audit.Change(b, &updated, e, updatePlan, id, plan)
+	pg.Row(b, &changed, selectTenant, id)
 	endSessions(b, id)
 	err := s.DB.Send(ctx, b)
 	return changed, err
