@@ -148,7 +148,9 @@ func TestTwoOwnersCannotBothGo(t *testing.T) {
 		put(t, s, one, another, owner)
 		var errs [2]error
 		var both sync.WaitGroup
-		both.Go(func() { _, errs[0] = s.PutMember(t.Context(), membership(one, user, clinician), entry(one, tenant.MemberChange)) })
+		both.Go(func() {
+			_, errs[0] = s.PutMember(t.Context(), membership(one, user, clinician), entry(one, tenant.MemberChange))
+		})
 		both.Go(func() {
 			if round%2 == 0 {
 				_, errs[1] = s.PutMember(t.Context(), membership(one, another, clinician), entry(one, tenant.MemberChange))
