@@ -18,7 +18,8 @@ import (
 // FreePlanPatients is how many undeleted patients a tenant on the free plan may have.
 const FreePlanPatients = 1000
 
-// Store keeps patients. Every call sees one tenant's rows alone, and keeps its audit entry in its own transaction.
+// Store keeps patients. Every call sees one tenant's rows alone. A change keeps its audit entry in its own transaction;
+// a read gives nothing before its entry is kept.
 type Store interface {
 	// Create stores a patient at version 1 with its history and gives it its id. Limit is how many undeleted patients
 	// the tenant may have, or 0 for any number; over it the fault is PlanLimit. When the key was used before, repeat

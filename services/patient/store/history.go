@@ -24,13 +24,13 @@ func (s *Store) History(ctx context.Context, tenant string, id int64, part page.
 	if err != nil {
 		return nil, 0, false, err
 	}
-	var last *struct{ Version int64 }
+	var version int64
 	var found []patient.HistoryEntry
 	b := pg.Tenant(tenant)
-	audit.Seen(b, &last, e, newest, tenant, id)
+	pg.Value(b, &version, newest, tenant, id)
 	pg.Rows(b, &found, history, tenant, id, before, part.Offset(), part.Size+1)
-	if err := s.db.Send(ctx, b); err != nil || last == nil {
+	if err := s.db.Send(ctx, b); err != nil {
 		return nil, 0, false, err
 	}
-	return found, last.Version, true, nil
+	return found, version, version > 0, s.seen(ctx, e, version > 0)
 }

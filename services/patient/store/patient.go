@@ -103,30 +103,38 @@ const (
 	find = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND (deleted_at IS NULL OR $3)`
 )
 
-// Read gives a patient by primary key and keeps that it was shown, in one trip and one commit.
+// Read gives a patient by primary key, and keeps before that whether there was one.
 func (s *Store) Read(ctx context.Context, tenant string, id int64, e audit.Entry) (*patient.Patient, error) {
 	var found *patient.Patient
 	b := pg.Tenant(tenant)
-	audit.Seen(b, &found, e, read, tenant, id)
-	err := s.db.Send(ctx, b)
-	return found, err
+	pg.Row(b, &found, read, tenant, id)
+	if err := s.db.Send(ctx, b); err != nil {
+		return nil, err
+	}
+	return found, s.seen(ctx, e, found != nil)
 }
 
 // Find is patient.Store's.
 func (s *Store) Find(ctx context.Context, tenant string, id int64, deleted bool, e audit.Entry) (*patient.Patient, error) {
 	var found *patient.Patient
 	b := pg.Tenant(tenant)
-	audit.Missed(b, &found, e, find, tenant, id, deleted)
-	err := s.db.Send(ctx, b)
-	return found, err
+	pg.Row(b, &found, find, tenant, id, deleted)
+	if err := s.db.Send(ctx, b); err != nil || found != nil {
+		return found, err
+	}
+	return nil, s.seen(ctx, e, false)
+}
+
+// seen keeps what is about to be shown, or that nothing is.
+func (s *Store) seen(ctx context.Context, e audit.Entry, found bool) error {
+	if !found {
+		e = e.Failed()
+	}
+	return s.ledger.Keep(ctx, e)
 }
 
 // Keep is patient.Store's.
-func (s *Store) Keep(ctx context.Context, e audit.Entry) error {
-	b := pg.Global()
-	audit.Keep(b, e)
-	return s.db.Send(ctx, b)
-}
+func (s *Store) Keep(ctx context.Context, e audit.Entry) error { return s.ledger.Keep(ctx, e) }
 
 const save = `
 	WITH p AS (
@@ -197,14 +205,13 @@ func (s *Store) List(ctx context.Context, tenant string, part page.Request, e au
 	b := pg.Tenant(tenant)
 	pg.Rows(b, &found, list, tenant, after, part.Offset(), part.Size+1)
 	pg.Row(b, &live, countLive, tenant)
-	audit.Keep(b, e)
 	if err := s.db.Send(ctx, b); err != nil {
 		return nil, 0, err
 	}
 	if live.Rows > longCount {
 		s.rollUpSoon(tenant)
 	}
-	return found, live.Total, nil
+	return found, live.Total, s.seen(ctx, e, true)
 }
 
 // cursor is the id after which a page begins; start where the request came without one.
