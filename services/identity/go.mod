@@ -3,7 +3,7 @@ module github.com/patient-mesh/patient-mesh/services/identity
 go 1.26.7
 
 require (
-	github.com/go-jose/go-jose/v3 v3.0.5
+	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/gofiber/fiber/v2 v2.52.15
 	github.com/google/uuid v1.6.0
 	github.com/jackc/pgx/v5 v5.12.0
@@ -15,6 +15,8 @@ require (
 	golang.org/x/oauth2 v0.37.0
 	golang.org/x/sync v0.24.0
 )
+
+require github.com/go-jose/go-jose/v3 v3.0.5 // indirect
 
 require (
 	github.com/andybalholm/brotli v1.2.3 // indirect
@@ -32,6 +34,7 @@ require (
 	github.com/fatih/color v1.19.0 // indirect
 	github.com/felixge/httpsnoop v1.1.0 // indirect
 	github.com/fsnotify/fsnotify v1.6.0 // indirect
+	github.com/go-jose/go-jose/v4 v4.1.4
 	github.com/go-json-experiment/json v0.0.0-20260820222146-c27c302e5fc3 // indirect
 	github.com/go-logr/logr v1.4.4 // indirect
 	github.com/go-logr/stdr v1.2.2 // indirect

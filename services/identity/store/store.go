@@ -92,7 +92,7 @@ func (s *Store) Sweep(ctx context.Context) error {
 // SweepOnce removes all that has expired by now, and tells how many rows that were.
 func (s *Store) SweepOnce(ctx context.Context) (int64, error) {
 	var total int64
-	for _, statement := range [...]string{`SELECT sweep_access_tokens($1)`, `SELECT sweep_idempotency_keys($1)`} {
+	for _, statement := range [...]string{`SELECT sweep_access_tokens($1)`, `SELECT sweep_idempotency_keys($1)`, `SELECT sweep_grants($1)`} {
 		for gone := int64(sweepRows); gone == sweepRows; {
 			b := pg.Global()
 			pg.Value(b, &gone, statement, sweepRows)
