@@ -66,13 +66,13 @@ func (s *Server) byAssertion(ctx context.Context, form url.Values) (*identity.Cl
 	if form.Get("client_assertion_type") != assertionType || len(text) > longestAssertion {
 		return nil, nil //nolint:nilnil // nobody is an answer
 	}
-	token, err := jwt.ParseSigned(text, identity.AssertionAlgorithms())
-	if err != nil || len(token.Headers) != 1 {
+	token, malformed := jwt.ParseSigned(text, identity.AssertionAlgorithms())
+	if malformed != nil || len(token.Headers) != 1 {
 		return nil, nil //nolint:nilerr,nilnil // nobody is an answer
 	}
 	var said claims
 	if token.UnsafeClaimsWithoutVerification(&said) != nil || !s.plausible(said) {
-		return nil, nil //nolint:nilnil // nobody is an answer
+		return nil, nil //nolint:nilerr,nilnil // nobody is an answer
 	}
 	if id := form.Get("client_id"); id != "" && id != said.Subject {
 		return nil, nil //nolint:nilnil // nobody is an answer

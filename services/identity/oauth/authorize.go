@@ -85,7 +85,7 @@ func (s *Server) Grant(ctx context.Context, a *Authorization, d Decision) (Respo
 	if a.TenantID != "" && a.TenantID != d.TenantID {
 		return s.Deny(ctx, a, "access_denied"), nil
 	}
-	if _, err := s.member(ctx, d.TenantID, d.UserID); fault.Is(err, fault.Denied) {
+	if err := s.member(ctx, d.TenantID, d.UserID); fault.Is(err, fault.Denied) {
 		return s.Deny(ctx, a, "access_denied"), nil
 	} else if err != nil {
 		return Response{}, err

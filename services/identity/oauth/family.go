@@ -42,7 +42,7 @@ func (s *Server) Start(ctx context.Context, d identity.FamilyDraft) (identity.To
 			return identity.Tokens{}, err
 		}
 	}
-	if _, err := s.member(ctx, d.TenantID, d.UserID); err != nil {
+	if err := s.member(ctx, d.TenantID, d.UserID); err != nil {
 		return identity.Tokens{}, err
 	}
 	id, err := s.o.NewID()
@@ -85,22 +85,22 @@ func errNotMember() error {
 	return fault.New(fault.Denied, "not_a_member", "The user is not a member of the organization.")
 }
 
-// member gives what the user is worth in the tenant now, or errNotMember.
-func (s *Server) member(ctx context.Context, tenant, user string) (identity.Standing, error) {
+// member is nil when the user belongs to the tenant now, else errNotMember.
+func (s *Server) member(ctx context.Context, tenant, user string) error {
 	if !identity.ValidID(tenant) || !identity.ValidID(user) {
-		return identity.Standing{}, errNotMember()
+		return errNotMember()
 	}
 	standing, err := s.o.Tenants.MemberStanding(ctx, tenant, user)
 	if fault.Is(err, fault.NotFound) || (err == nil && standing.Environment != s.o.Environment) {
-		return identity.Standing{}, errNotMember()
+		return errNotMember()
 	}
-	return standing, err
+	return err
 }
 
 // SwitchTenant lets the family's next refresh mint for another tenant of its user's. With revoke, the access tokens that
 // it has end at once.
 func (s *Server) SwitchTenant(ctx context.Context, user, family, tenant string, revoke bool) error {
-	if _, err := s.member(ctx, tenant, user); err != nil {
+	if err := s.member(ctx, tenant, user); err != nil {
 		return err
 	}
 	done, err := s.o.Grants.MoveFamily(ctx, user, family, tenant, revoke)

@@ -71,7 +71,9 @@ func (s *Server) about(ctx context.Context, token string, hint fosite.TokenType,
 	switch {
 	case fault.Is(err, fault.Unavailable), errors.Is(err, fosite.ErrTemporarilyUnavailable):
 		return introspection{}, fosite.ErrTemporarilyUnavailable
-	case err != nil || found.GetClient().GetID() != asking:
+	case err != nil:
+		return introspection{}, nil //nolint:nilerr // a token that is nobody's is an answer
+	case found.GetClient().GetID() != asking:
 		return introspection{}, nil
 	}
 	is, ok := found.GetSession().(*session)
@@ -79,7 +81,7 @@ func (s *Server) about(ctx context.Context, token string, hint fosite.TokenType,
 		return introspection{}, nil
 	}
 	if is.subject != asking {
-		if _, err := s.member(ctx, is.tenant, is.subject); fault.Is(err, fault.Denied) {
+		if err := s.member(ctx, is.tenant, is.subject); fault.Is(err, fault.Denied) {
 			return introspection{}, nil
 		} else if err != nil {
 			return introspection{}, unavailable(err)

@@ -79,7 +79,7 @@ func (s *Server) present(ctx context.Context, p presented) (held, error) {
 		}
 		h.repeat = &before
 	}
-	if _, err := s.member(ctx, tenant, found.Family.UserID); err != nil {
+	if err := s.member(ctx, tenant, found.Family.UserID); err != nil {
 		if p.tenantID == nil && fault.Is(err, fault.Denied) {
 			err = identity.InvalidGrant()
 		}

@@ -21,7 +21,7 @@ const (
 )
 
 // challengeForm is a SHA-256 in unpadded base64url (RFC 7636 §4.2).
-var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`) //nolint:gochecknoglobals // a constant
+var challengeForm = regexp.MustCompile(`^[A-Za-z0-9_-]{43}$`)
 
 // validate judges an authorization request of a client. A code is what to tell the client, at the redirect URI of the
 // authorization; an error is for a page.
@@ -97,7 +97,7 @@ func (a *Authorization) readPerson(form url.Values) string {
 		if err != nil {
 			return "invalid_request"
 		}
-		seconds := int(age) //nolint:gosec // of 31 bits
+		seconds := int(age)
 		a.MaxAge = &seconds
 	}
 	return ""
