@@ -74,6 +74,13 @@ func (t IssuedRefresh) Live(environment string, now time.Time) bool {
 	return t.Family.Environment == environment && t.Family.EndedAt == nil && now.Before(t.ExpiresAt)
 }
 
+// NamedFamily is a family, with its client's name as its user knows it; "" for the configured client.
+type NamedFamily struct {
+	TokenFamily
+
+	ClientName string
+}
+
 // FamilyDraft is a family that is to begin without a code.
 type FamilyDraft struct {
 	ClientID string
@@ -93,15 +100,6 @@ type Tokens struct {
 	FamilyID     string
 	UserID       string
 	TenantID     string
-}
-
-// Renewal asks for new tokens by a refresh token, perhaps in another tenant.
-type Renewal struct {
-	RefreshToken string
-	ClientID     string
-	UserID       string  // who asks, when that is known: the token must be theirs
-	TenantID     *string // where the family is to stand from now on
-	RevokeAccess bool    // ends the access tokens that the family had until now
 }
 
 // Redemption spends a code for the tokens of a new family.
@@ -157,11 +155,12 @@ type GrantStore interface {
 	// MoveFamily lets the family's next tokens be another tenant's.
 	MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool) (done bool, err error)
 	// EndFamily ends a family and its access tokens, and writes the effects that end those at the gateways.
-	EndFamily(ctx context.Context, user, family string, now time.Time) (done bool, err error)
+	// With withSignIn the browser's session that it came from ends too.
+	EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time) (done bool, err error)
 	// EndFamilies ends all families of a user, and the codes that could begin more.
 	EndFamilies(ctx context.Context, user string, now time.Time) error
 	// FamiliesOf gives the user's families that go on, the last used first; at most MostFamilies.
-	FamiliesOf(ctx context.Context, user string, now time.Time) ([]TokenFamily, error)
+	FamiliesOf(ctx context.Context, user string, now time.Time) ([]NamedFamily, error)
 }
 
 // MostFamilies is how many families are listed.
@@ -185,9 +184,4 @@ type PushedStore interface {
 // InvalidGrant is the one fault of codes and refresh tokens that do not hold, whatever is the matter with them.
 func InvalidGrant() error {
 	return fault.New(fault.Invalid, "invalid_grant", "The grant does not hold.")
-}
-
-// UnknownFamily is the fault of a sign-in that is not there, or somebody else's.
-func UnknownFamily() error {
-	return fault.New(fault.NotFound, "session_not_found", "There is no such sign-in.")
 }

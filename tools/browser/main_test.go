@@ -11,12 +11,13 @@ import (
 
 	"github.com/chromedp/chromedp"
 
+	"github.com/patient-mesh/patient-mesh/tools/mailbox"
 	"github.com/patient-mesh/patient-mesh/tools/mesh"
 )
 
 var (
 	world   *mesh.Mesh      // the mesh that all tests of this package visit
-	mailbox mailFolder      // what it sends
+	mail    mailbox.Folder  // what it sends
 	browser context.Context // the one browser; each person gets a context of their own, which shares nothing
 )
 
@@ -45,7 +46,7 @@ func run(m *testing.M) int {
 		return say(fmt.Errorf("start the mesh: %w", err))
 	}
 	defer world.Stop() //nolint:errcheck // its logs go with its folder
-	mailbox = mailFolder(filepath.Join(dir, "mesh", "mail"))
+	mail = mailbox.Of(filepath.Join(dir, "mesh"))
 
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), flags(program, filepath.Join(dir, "profile"))...)
 	defer stop()

@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"context"
-	"errors"
 
 	"github.com/ory/fosite"
 
@@ -41,7 +40,7 @@ func (s *Server) presentCode(ctx context.Context, hash []byte, clientID string) 
 		return code, nil
 	}
 	if s.instant().Sub(*code.SpentAt) > identity.GraceOfReuse {
-		if err := s.EndFamily(ctx, code.UserID, code.FamilyID); err != nil && !errors.Is(err, errNoFamily) {
+		if _, err := s.EndFamily(ctx, code.UserID, code.FamilyID, false); err != nil {
 			return nil, unavailable(err)
 		}
 	}

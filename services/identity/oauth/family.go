@@ -3,7 +3,6 @@ package oauth
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
 
@@ -27,6 +26,11 @@ func (s *Server) newRefresh(token string) identity.NewToken {
 	}
 	return identity.NewToken{Hash: hashOf(token), ExpiresAt: s.instant().Add(identity.RefreshTokenLifetime)}
 }
+
+var (
+	_ identity.Families      = (*Server)(nil)
+	_ identity.FamilyStarter = (*Server)(nil)
+)
 
 // Start begins a family for a user who proved otherwise who they are, and gives its first tokens.
 func (s *Server) Start(ctx context.Context, d identity.FamilyDraft) (identity.Tokens, error) {
@@ -97,40 +101,29 @@ func (s *Server) member(ctx context.Context, tenant, user string) error {
 	return err
 }
 
-// SwitchTenant lets the family's next refresh mint for another tenant of its user's. With revoke, the access tokens that
-// it has end at once.
-func (s *Server) SwitchTenant(ctx context.Context, user, family, tenant string, revoke bool) error {
+// SwitchFamily lets the family's next refresh mint for another tenant of its user's. With revoke, the access tokens that
+// it has end at once. Done is false when the family is not the user's, or has ended.
+func (s *Server) SwitchFamily(ctx context.Context, user, family, tenant string, revoke bool) (done bool, err error) {
+	if !identity.ValidID(family) {
+		return false, nil
+	}
 	if err := s.member(ctx, tenant, user); err != nil {
-		return err
+		return false, err
 	}
-	done, err := s.o.Grants.MoveFamily(ctx, user, family, tenant, revoke)
-	if err != nil {
-		return err
-	}
-	if !done {
-		return identity.UnknownFamily()
-	}
+	done, err = s.o.Grants.MoveFamily(ctx, user, family, tenant, revoke)
 	s.o.Nudge()
-	return nil
+	return done, err
 }
 
-var errNoFamily = errors.New("no such family")
-
-// EndFamily ends one of the user's sign-ins at a client, and its tokens everywhere within a second. One that has ended
-// already is a fault of kind NotFound.
-func (s *Server) EndFamily(ctx context.Context, user, family string) error {
+// EndFamily ends one of the user's sign-ins at a client, and its tokens everywhere within a second; with withSignIn also
+// the browser's session that it came from. Done is false when there is no such family that goes on.
+func (s *Server) EndFamily(ctx context.Context, user, family string, withSignIn bool) (done bool, err error) {
 	if !identity.ValidID(family) {
-		return fault.Because(errNoFamily, fault.NotFound, "session_not_found", "There is no such sign-in.")
+		return false, nil
 	}
-	done, err := s.o.Grants.EndFamily(ctx, user, family, s.instant())
-	if err != nil {
-		return err
-	}
+	done, err = s.o.Grants.EndFamily(ctx, user, family, withSignIn, s.instant())
 	s.o.Nudge()
-	if !done {
-		return fault.Because(errNoFamily, fault.NotFound, "session_not_found", "There is no such sign-in.")
-	}
-	return nil
+	return done, err
 }
 
 // EndFamilies ends all of the user's sign-ins at clients.
@@ -143,8 +136,21 @@ func (s *Server) EndFamilies(ctx context.Context, user string) error {
 }
 
 // FamiliesOf lists the user's sign-ins at clients, the last used first.
-func (s *Server) FamiliesOf(ctx context.Context, user string) ([]identity.TokenFamily, error) {
-	return s.o.Grants.FamiliesOf(ctx, user, s.instant())
+func (s *Server) FamiliesOf(ctx context.Context, user string) ([]identity.Session, error) {
+	families, err := s.o.Grants.FamiliesOf(ctx, user, s.instant())
+	if err != nil {
+		return nil, err
+	}
+	list := make([]identity.Session, 0, len(families))
+	for _, f := range families {
+		if c := s.o.Clients.Configured(f.ClientID); c != nil {
+			f.ClientName = c.Name
+		}
+		list = append(list, identity.Session{
+			ID: f.ID, Application: f.ClientName, Agent: f.Agent, TenantID: f.TenantID, CreatedAt: f.CreatedAt, SeenAt: f.UsedAt,
+		})
+	}
+	return list, nil
 }
 
 // successor is the pair that took a refresh token's place, sealed beside it.

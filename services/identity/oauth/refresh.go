@@ -2,7 +2,6 @@ package oauth
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"strings"
 
@@ -54,7 +53,7 @@ func (s *Server) present(ctx context.Context, p presented) (held, error) {
 		return held{}, identity.InvalidGrant()
 	}
 	if found.SpentAt != nil && s.instant().Sub(*found.SpentAt) > identity.GraceOfReuse {
-		if err := s.EndFamily(ctx, found.Family.UserID, found.Family.ID); err != nil && !errors.Is(err, errNoFamily) {
+		if _, err := s.EndFamily(ctx, found.Family.UserID, found.Family.ID, false); err != nil {
 			return held{}, err
 		}
 		return held{}, identity.InvalidGrant()
@@ -163,31 +162,44 @@ func (s *Server) rotate(ctx context.Context, old identity.IssuedRefresh, t turn)
 }
 
 // Exchange turns a refresh token into the next pair of its family, perhaps in another tenant. Faults: Invalid
-// (invalid_grant) for a token that does not hold, Denied (not_a_member) for a tenant that is not the user's.
-func (s *Server) Exchange(ctx context.Context, r identity.Renewal) (identity.Tokens, error) {
-	if !s.Genuine(r.RefreshToken) {
-		return identity.Tokens{}, identity.InvalidGrant()
+// (invalid_grant) for a token that does not hold or is not the user's, Denied (not_a_member) for a tenant that is not.
+func (s *Server) Exchange(ctx context.Context, x identity.Exchange) (identity.Exchanged, error) {
+	if !s.Genuine(x.RefreshToken) {
+		return identity.Exchanged{}, identity.InvalidGrant()
 	}
-	p := presented{hash: hashOf(r.RefreshToken), clientID: r.ClientID, userID: r.UserID, tenantID: r.TenantID}
+	p := presented{hash: hashOf(x.RefreshToken), clientID: x.ClientID, userID: x.UserID}
+	if x.TenantID != "" {
+		p.tenantID = &x.TenantID
+	}
 	for range 2 { // who was not first finds the first's answer
-		h, err := s.present(ctx, p)
-		if err != nil {
-			return identity.Tokens{}, err
-		}
-		if h.repeat != nil {
-			return *h.repeat, nil
-		}
-		next := turn{scope: h.scope, tenantID: r.TenantID, revoke: r.RevokeAccess}
-		if next.access, _, err = s.core.generate(ctx); err != nil {
-			return identity.Tokens{}, err
-		}
-		if next.refresh, _, err = s.core.generate(ctx); err != nil {
-			return identity.Tokens{}, err
-		}
-		tokens, done, err := s.rotate(ctx, h.token, next)
+		tokens, done, err := s.exchange(ctx, p, x.Revoke)
 		if err != nil || done {
-			return tokens, err
+			return s.exchanged(tokens), err
 		}
 	}
-	return identity.Tokens{}, identity.InvalidGrant()
+	return identity.Exchanged{}, identity.InvalidGrant()
+}
+
+func (s *Server) exchange(ctx context.Context, p presented, revoke bool) (identity.Tokens, bool, error) {
+	h, err := s.present(ctx, p)
+	if err != nil {
+		return identity.Tokens{}, false, err
+	}
+	if h.repeat != nil {
+		return *h.repeat, true, nil
+	}
+	next := turn{scope: h.scope, tenantID: p.tenantID, revoke: revoke}
+	if next.access, _, err = s.core.generate(ctx); err != nil {
+		return identity.Tokens{}, false, err
+	}
+	if next.refresh, _, err = s.core.generate(ctx); err != nil {
+		return identity.Tokens{}, false, err
+	}
+	return s.rotate(ctx, h.token, next)
+}
+
+func (s *Server) exchanged(t identity.Tokens) identity.Exchanged {
+	return identity.Exchanged{
+		AccessToken: t.AccessToken, RefreshToken: t.RefreshToken, Scope: t.Scope, ExpiresIn: max(0, t.ExpiresAt.Sub(s.instant())),
+	}
 }

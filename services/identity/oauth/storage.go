@@ -261,10 +261,7 @@ func (t storage) RevokeRefreshToken(ctx context.Context, requestID string) error
 		return nil
 	}
 	user, family, _ := strings.Cut(named, "/")
-	err := t.s.EndFamily(ctx, user, family)
-	if errors.Is(err, errNoFamily) {
-		return nil
-	}
+	_, err := t.s.EndFamily(ctx, user, family, false)
 	return unavailable(err)
 }
 

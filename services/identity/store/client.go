@@ -51,12 +51,15 @@ const (
 	countClients = `SELECT count(*) FROM oauth_client WHERE environment = $1`
 )
 
+// seeClients lets the batch see the clients of all tenants.
+const seeClients = `SELECT set_config('app.administrator', 'on', true)`
+
 // ListClients is identity.ClientStore's.
 func (s *Store) ListClients(ctx context.Context, environment string, part page.Request) ([]identity.Client, int64, error) {
 	var list []identity.Client
 	var total int64
 	b := pg.Global()
-	b.Exec(`SELECT set_config('app.administrator', 'on', true)`)
+	b.Exec(seeClients)
 	pg.Value(b, &total, countClients, environment)
 	pg.Rows(b, &list, listClients, environment, cursor(part.After), part.Size+1, part.Offset())
 	err := s.DB.Send(ctx, b)

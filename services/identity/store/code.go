@@ -10,23 +10,11 @@ import (
 
 var _ identity.GrantStore = (*Store)(nil)
 
-// asUser begins a batch that sees what is the user's.
-func asUser(id string) *pg.Batch {
-	b := pg.Global()
-	b.Exec(`SELECT set_config('app.user_id', $1, true)`, id)
-	return b
-}
-
-// presented lets the batch see the one row whose hash the request presents.
-func presented(b *pg.Batch, hash []byte) {
-	b.Exec(`SELECT set_config('app.session', $1, true)`, hex.EncodeToString(hash))
-}
-
 const (
 	insertCode = `
 		INSERT INTO authorization_code (hash, family_id, client_id, redirect_uri, challenge, user_id, tenant_id, sign_in_id, agent,
 			scope, environment, created_at, expires_at)
-		SELECT $1::bytea, $2::uuid, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::text, $9::text, $10::text[], $11::text,
+		SELECT $1::bytea, $2::uuid, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::uuid, $9::text, $10::text[], $11::text,
 			$12::timestamptz, $13::timestamptz`
 	// insertPushed makes the insertion depend on the pushed request's being there still.
 	insertPushed = `WITH spent AS (DELETE FROM pushed_request WHERE hash = $14 AND expires_at > $12 RETURNING 1) ` +
@@ -48,7 +36,7 @@ func (s *Store) KeepCode(ctx context.Context, c identity.IssuedCode, pushed []by
 	if pushed == nil {
 		b.Affected(&kept, insertCode, arguments...)
 	} else {
-		presented(b, pushed)
+		b.Exec(seeIssued, hex.EncodeToString(pushed))
 		b.Affected(&kept, insertPushed, append(arguments, pushed)...)
 	}
 	err := s.DB.Send(ctx, b)
@@ -58,8 +46,7 @@ func (s *Store) KeepCode(ctx context.Context, c identity.IssuedCode, pushed []by
 // FindCode is identity.GrantStore's.
 func (s *Store) FindCode(ctx context.Context, hash []byte) (*identity.IssuedCode, error) {
 	var found *identity.IssuedCode
-	b := pg.Global()
-	presented(b, hash)
+	b := presented(hash)
 	pg.Row(b, &found, selectCode, hash)
 	err := s.DB.Send(ctx, b)
 	return found, err

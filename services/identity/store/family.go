@@ -33,10 +33,10 @@ func (s *Store) StartFamily(ctx context.Context, f identity.TokenFamily, access,
 }
 
 const (
-	// enterUser lets the batch see what belongs to the user of the refresh token that was presented.
-	enterUser     = `SELECT set_config('app.user_id', user_id::text, true) FROM refresh_token WHERE hash = $1`
-	selectRefresh = `SELECT hash, issued_at, expires_at, spent_at, successor_sealed FROM refresh_token WHERE hash = $1`
-	familyOfToken = `
+	// enterRefresher lets the batch see what belongs to the user of the refresh token that was presented.
+	enterRefresher = `SELECT set_config('app.user_id', user_id::text, true) FROM refresh_token WHERE hash = $1`
+	selectRefresh  = `SELECT hash, issued_at, expires_at, spent_at, successor_sealed FROM refresh_token WHERE hash = $1`
+	familyOfToken  = `
 		SELECT ` + familyColumns + ` FROM token_family
 		WHERE id = (SELECT family_id FROM refresh_token WHERE hash = $1)`
 )
@@ -53,9 +53,8 @@ type refreshRow struct {
 func (s *Store) FindRefresh(ctx context.Context, hash []byte) (*identity.IssuedRefresh, error) {
 	var token *refreshRow
 	var family *identity.TokenFamily
-	b := pg.Global()
-	presented(b, hash)
-	b.Exec(enterUser, hash)
+	b := presented(hash)
+	b.Exec(enterRefresher, hash)
 	pg.Row(b, &token, selectRefresh, hash)
 	pg.Row(b, &family, familyOfToken, hash)
 	if err := s.DB.Send(ctx, b); err != nil || token == nil || family == nil {
@@ -124,14 +123,22 @@ func (s *Store) MoveFamily(ctx context.Context, user, family, tenant string, rev
 	return moved == 1, err
 }
 
-const endFamily = `UPDATE token_family SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL`
+const (
+	endFamily = `UPDATE token_family SET ended_at = $2 WHERE id = $1 AND ended_at IS NULL`
+	// endOrigin ends the browser's session that the family came from.
+	endOrigin = `
+		DELETE FROM sign_in WHERE (user_id, id) = (SELECT user_id, sign_in_id FROM token_family WHERE id = $1)`
+)
 
 // EndFamily is identity.GrantStore's.
-func (s *Store) EndFamily(ctx context.Context, user, family string, now time.Time) (bool, error) {
+func (s *Store) EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time) (bool, error) {
 	var ended int64
 	b := asUser(user)
 	b.Affected(&ended, endFamily, family, now)
 	endAccess(b, `family_id = $1`, family)
+	if withSignIn {
+		b.Exec(endOrigin, family)
+	}
 	err := s.DB.Send(ctx, b)
 	return ended == 1, err
 }
@@ -153,15 +160,20 @@ func endFamilies(b *pg.Batch, user string, now time.Time) {
 	endAccess(b, `family_id IN (SELECT id FROM token_family WHERE user_id = $1)`, user)
 }
 
+// listFamilies names the clients, of whatever tenant, and that alone.
 const listFamilies = `
-	SELECT ` + familyColumns + ` FROM token_family
-	WHERE user_id = $1 AND ended_at IS NULL AND used_at > $2
-	ORDER BY used_at DESC LIMIT $3`
+	SELECT f.id, f.user_id, f.client_id, f.tenant_id, f.scope, f.environment, f.sign_in_id, f.agent, f.created_at, f.used_at,
+		f.ended_at, coalesce(c.name, '') AS client_name
+	FROM token_family f
+	LEFT JOIN oauth_client c ON c.id = CASE WHEN f.client_id ~ '` + uuidForm + `' THEN f.client_id::uuid END
+	WHERE f.user_id = $1 AND f.ended_at IS NULL AND f.used_at > $2
+	ORDER BY f.used_at DESC LIMIT $3`
 
 // FamiliesOf is identity.GrantStore's.
-func (s *Store) FamiliesOf(ctx context.Context, user string, now time.Time) ([]identity.TokenFamily, error) {
-	var list []identity.TokenFamily
+func (s *Store) FamiliesOf(ctx context.Context, user string, now time.Time) ([]identity.NamedFamily, error) {
+	var list []identity.NamedFamily
 	b := asUser(user)
+	b.Exec(seeClients)
 	pg.Rows(b, &list, listFamilies, user, now.Add(-identity.RefreshTokenLifetime), identity.MostFamilies)
 	err := s.DB.Send(ctx, b)
 	return list, err

@@ -93,7 +93,7 @@ func TestAnEndedFamilyCannotBeRotated(t *testing.T) {
 	user := newID(t)
 	f, _, refresh, code := begin(t, s, user)
 	turn := identity.Rotation{Hash: refresh.Hash, Family: f, Scope: f.Scope, Access: fresh(t, time.Minute), Refresh: fresh(t, time.Hour), Now: now()}
-	if done, err := s.EndFamily(t.Context(), newID(t), f.ID, now()); err != nil || done {
+	if done, err := s.EndFamily(t.Context(), newID(t), f.ID, true, now()); err != nil || done {
 		t.Errorf("ended by somebody else: %v, %v", done, err)
 	}
 	check(t, s.EndFamilies(t.Context(), user, now()))

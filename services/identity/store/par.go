@@ -21,8 +21,7 @@ const (
 
 // Push is identity.PushedStore's.
 func (s *Store) Push(ctx context.Context, r identity.PushedRequest, now time.Time) error {
-	b := pg.Global()
-	presented(b, r.Hash)
+	b := presented(r.Hash)
 	b.Exec(push, r.Hash, r.ClientID, r.Parameters, now, r.ExpiresAt)
 	return s.DB.Send(ctx, b)
 }
@@ -30,8 +29,7 @@ func (s *Store) Push(ctx context.Context, r identity.PushedRequest, now time.Tim
 // BeginPushed is identity.PushedStore's.
 func (s *Store) BeginPushed(ctx context.Context, hash []byte, now, until time.Time) (*identity.PushedRequest, error) {
 	var found *identity.PushedRequest
-	b := pg.Global()
-	presented(b, hash)
+	b := presented(hash)
 	pg.Row(b, &found, beginPushed, hash, now, until)
 	err := s.DB.Send(ctx, b)
 	return found, err

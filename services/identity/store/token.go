@@ -20,6 +20,9 @@ func (s *Store) KeepToken(ctx context.Context, t identity.AccessToken) error {
 	return s.DB.Send(ctx, b)
 }
 
+// uuidForm is how an id of ours looks.
+const uuidForm = `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
+
 const (
 	// seeIssued lets the batch see the one token.
 	seeIssued = `SELECT set_config('app.session', $1, true)`
@@ -27,7 +30,7 @@ const (
 	// client's id is no UUID, and no row.
 	enterOwner = `
 		SELECT set_config('app.credential_id', client_id, true) FROM access_token
-		WHERE hash = $1 AND client_id ~ '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$'`
+		WHERE hash = $1 AND client_id ~ '` + uuidForm + `'`
 
 	selectIssued = `
 		SELECT hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at

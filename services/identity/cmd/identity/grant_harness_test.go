@@ -94,7 +94,7 @@ func (m *meshed) grant(t testing.TB, user string, request url.Values) url.Values
 	if err != nil || refused != nil {
 		t.Fatalf("the request is refused: %+v, %v", refused, err)
 	}
-	r, err := m.server.Grant(t.Context(), a, oauth.Decision{UserID: user, TenantID: m.tenant, SignInID: "sign-in", Agent: "Firefox", Scopes: a.Scopes})
+	r, err := m.server.Grant(t.Context(), a, oauth.Decision{UserID: user, TenantID: m.tenant, SignInID: newID(t), Agent: "Firefox", Scopes: a.Scopes})
 	check(t, err)
 	return m.sentTo(t, r)
 }

@@ -211,7 +211,7 @@ func TestParallelRedemptionHasOneWinnerAndLateReplayEndsIt(t *testing.T) {
 	}
 	access := won[0].text("access_token")
 	families, err := m.server.FamiliesOf(t.Context(), user)
-	if err != nil || len(families) != 1 || families[0].ClientID != publicID || families[0].Agent != "Firefox" {
+	if err != nil || len(families) != 1 || families[0].Application == "" || families[0].Agent != "Firefox" {
 		t.Errorf("families %+v, %v", families, err)
 	}
 	m.clock.move(identity.GraceOfReuse)
@@ -443,18 +443,22 @@ func TestFamiliesBeginSwitchAndEndWithoutACode(t *testing.T) {
 	if _, err := m.server.Start(t.Context(), identity.FamilyDraft{ClientID: publicID, UserID: user, TenantID: second}); err == nil {
 		t.Error("a family in a tenant that the user is not in")
 	}
-	if err := m.server.SwitchTenant(t.Context(), user, first.FamilyID, second, true); err == nil {
+	if _, err := m.server.SwitchFamily(t.Context(), user, first.FamilyID, second, true); err == nil {
 		t.Error("switched to a tenant that the user is not in")
 	}
 	if _, found := m.resolve(t, first.AccessToken); !found {
 		t.Error("a refused switch ended a token")
 	}
 	m.tenants.join(second, user, principal.TenantRead)
-	if err := m.server.SwitchTenant(t.Context(), stranger, first.FamilyID, second, true); err == nil {
+	m.tenants.join(second, stranger, principal.TenantRead)
+	if done, err := m.server.SwitchFamily(t.Context(), stranger, first.FamilyID, second, true); err != nil || done {
 		t.Error("somebody else's family was switched")
 	}
 	heard := m.revocations(t)
-	check(t, m.server.SwitchTenant(t.Context(), user, first.FamilyID, second, true))
+	done, err := m.server.SwitchFamily(t.Context(), user, first.FamilyID, second, true)
+	if err != nil || !done {
+		t.Fatalf("switch: %v, %v", done, err)
+	}
 	hear(t, heard, session.Of(first.AccessToken))
 	if _, found := m.resolve(t, first.AccessToken); found {
 		t.Error("the old token lives on after a switch with revokeToken")
@@ -463,22 +467,22 @@ func TestFamiliesBeginSwitchAndEndWithoutACode(t *testing.T) {
 	if p, found := m.resolve(t, r.text("access_token")); !found || p.TenantID != second || p.Permissions != principal.TenantRead {
 		t.Errorf("%+v, %v", p, found)
 	}
-	if _, err := m.server.Exchange(t.Context(), identity.Renewal{RefreshToken: r.text("refresh_token"), ClientID: publicID, UserID: stranger}); err == nil {
+	if _, err := m.server.Exchange(t.Context(), identity.Exchange{RefreshToken: r.text("refresh_token"), ClientID: publicID, UserID: stranger}); err == nil {
 		t.Error("somebody else's refresh token was exchanged")
 	}
 	nowhere := m.newTenant(t)
-	if _, err := m.server.Exchange(t.Context(), identity.Renewal{RefreshToken: r.text("refresh_token"), ClientID: publicID, TenantID: &nowhere}); err == nil {
+	if _, err := m.server.Exchange(t.Context(), identity.Exchange{RefreshToken: r.text("refresh_token"), ClientID: publicID, TenantID: nowhere}); err == nil {
 		t.Error("exchanged into a tenant that the user is not in")
 	}
-	back, err := m.server.Exchange(t.Context(), identity.Renewal{RefreshToken: r.text("refresh_token"), ClientID: publicID, UserID: user, TenantID: &m.tenant})
+	back, err := m.server.Exchange(t.Context(), identity.Exchange{RefreshToken: r.text("refresh_token"), ClientID: publicID, UserID: user, TenantID: m.tenant})
 	check(t, err)
-	if p, found := m.resolve(t, back.AccessToken); !found || p.TenantID != m.tenant || back.TenantID != m.tenant {
+	if p, found := m.resolve(t, back.AccessToken); !found || p.TenantID != m.tenant {
 		t.Errorf("%+v, %v", p, found)
 	}
 	if p, found := m.resolve(t, r.text("access_token")); !found || p.TenantID != second {
 		t.Errorf("without revokeToken the old token lives on: %+v, %v", p, found)
 	}
-	last, err := m.server.Exchange(t.Context(), identity.Renewal{RefreshToken: back.RefreshToken, ClientID: publicID, TenantID: &second, RevokeAccess: true})
+	last, err := m.server.Exchange(t.Context(), identity.Exchange{RefreshToken: back.RefreshToken, ClientID: publicID, TenantID: second, Revoke: true})
 	check(t, err)
 	if _, found := m.resolve(t, back.AccessToken); found {
 		t.Error("the old token lives on after an exchange with revokeToken")
@@ -486,12 +490,13 @@ func TestFamiliesBeginSwitchAndEndWithoutACode(t *testing.T) {
 	if p, found := m.resolve(t, last.AccessToken); !found || p.TenantID != second {
 		t.Errorf("%+v, %v", p, found)
 	}
-	if err := m.server.EndFamily(t.Context(), stranger, first.FamilyID); err == nil {
-		t.Error("somebody else ended the family")
-	}
-	check(t, m.server.EndFamily(t.Context(), user, first.FamilyID))
-	if err := m.server.EndFamily(t.Context(), user, first.FamilyID); err == nil {
-		t.Error("ended twice")
+	for _, c := range []struct {
+		who  string
+		done bool
+	}{{stranger, false}, {user, true}, {user, false}} {
+		if done, err := m.server.EndFamily(t.Context(), c.who, first.FamilyID, false); err != nil || done != c.done {
+			t.Errorf("ended by %s: %v, %v", c.who, done, err)
+		}
 	}
 	if _, found := m.resolve(t, last.AccessToken); found {
 		t.Error("the end of the family leaves its token")

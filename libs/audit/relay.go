@@ -1,0 +1,221 @@
+package audit
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/cenkalti/backoff/v5"
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
+
+	"github.com/patient-mesh/patient-mesh/libs/mesh"
+	"github.com/patient-mesh/patient-mesh/libs/pg"
+)
+
+// Deliver hands entries to where they are chained, all or none. One that was handed over before is not recorded again.
+type Deliver func(ctx context.Context, entries []Entry) error
+
+// Path is where the tenant service takes entries.
+const Path = "/internal/audit"
+
+// Entries is the body that it takes.
+type Entries struct {
+	Entries []Entry `json:"entries"`
+}
+
+// ToTenant delivers to the tenant service.
+func ToTenant(tenant *mesh.Caller) Deliver {
+	return func(ctx context.Context, entries []Entry) error {
+		_, err := mesh.Ask[struct{}](ctx, tenant, mesh.Question{
+			Method: http.MethodPost, Target: Path, Body: Entries{entries}, Self: true, Repeat: mesh.RepeatAlways,
+		})
+		return err
+	}
+}
+
+// Options are the bounds of a relay. Every zero value has a default.
+type Options struct {
+	Poll  time.Duration // look for entries so often; 200 ms
+	Batch int           // entries to a delivery; 500
+	Lease time.Duration // how long the queue belongs to the relay that looked last; 15 s
+	Drain time.Duration // the longest that a relay goes on at its end, while entries are there; 5 s
+	// FirstPause and LongestPause bound the wait after a failed delivery; 100 ms and 10 s.
+	FirstPause   time.Duration
+	LongestPause time.Duration
+	Meters       metric.MeterProvider
+}
+
+func (o Options) complete() Options {
+	o.Poll = positive(o.Poll, 200*time.Millisecond)
+	o.Batch = positive(o.Batch, 500)
+	o.Lease = positive(o.Lease, 15*time.Second)
+	o.Drain = positive(o.Drain, 5*time.Second)
+	o.FirstPause = positive(o.FirstPause, 100*time.Millisecond)
+	o.LongestPause = positive(o.LongestPause, 10*time.Second)
+	if o.Meters == nil {
+		o.Meters = otel.GetMeterProvider()
+	}
+	return o
+}
+
+func positive[T int | time.Duration](value, otherwise T) T {
+	if value > 0 {
+		return value
+	}
+	return otherwise
+}
+
+// Relay carries a queue's entries away in their order. Of several relays on one queue one works at a time. It polls:
+// a notification at each commit would make all commits of the database wait for one another.
+type Relay struct {
+	db      *pg.DB
+	log     *slog.Logger
+	deliver Deliver
+	o       Options
+	self    uuid.UUID
+	meters  meters
+}
+
+// NewRelay makes a relay; Run makes it work.
+func NewRelay(db *pg.DB, log *slog.Logger, deliver Deliver, o Options) (*Relay, error) {
+	self, err := uuid.NewV7()
+	if err != nil {
+		return nil, err
+	}
+	r := &Relay{db: db, log: log, deliver: deliver, o: o.complete(), self: self}
+	if err := r.meters.start(r.o.Meters.Meter("mesh/audit")); err != nil {
+		return nil, fmt.Errorf("audit metrics: %w", err)
+	}
+	return r, nil
+}
+
+// Run relays until ctx ends; then it goes on, for Drain at most, while entries are there.
+func (r *Relay) Run(ctx context.Context) error {
+	pauses := &backoff.ExponentialBackOff{
+		InitialInterval: r.o.FirstPause, MaxInterval: r.o.LongestPause, Multiplier: 2, RandomizationFactor: 0.5,
+	}
+	pauses.Reset()
+	for {
+		pause := r.o.Poll
+		if err := r.drain(ctx); err == nil {
+			pauses.Reset()
+		} else if ctx.Err() == nil {
+			pause = pauses.NextBackOff()
+			r.log.WarnContext(ctx, "audit: entries not carried away, and will be tried again", "pause", pause.String(), "error", err.Error())
+		}
+		timer := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.o.Drain)
+			defer cancel()
+			if err := r.drain(end); err != nil {
+				r.log.WarnContext(end, "audit: entries wait for the next start", "error", err.Error())
+			}
+			r.leave(end)
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// drain delivers until nothing waits. What was delivered is removed in the trip that takes what comes next.
+func (r *Relay) drain(ctx context.Context) error {
+	var delivered []int64
+	for {
+		waiting, err := r.next(ctx, delivered)
+		if err != nil || len(waiting) == 0 {
+			return err
+		}
+		if err := r.hand(ctx, waiting); err != nil {
+			return err
+		}
+		delivered = delivered[:0]
+		for _, row := range waiting {
+			delivered = append(delivered, row.Seq)
+		}
+	}
+}
+
+// leave lets another relay begin at once. Where it cannot, the lease ends by itself.
+func (r *Relay) leave(ctx context.Context) {
+	b := pg.Global()
+	b.Exec(release, r.self)
+	_ = r.db.Send(ctx, b)
+}
+
+// hand delivers within the lease.
+func (r *Relay) hand(ctx context.Context, waiting []row) error {
+	ctx, cancel := context.WithTimeout(ctx, r.o.Lease*2/3)
+	defer cancel()
+	entries := make([]Entry, len(waiting))
+	for i, row := range waiting {
+		entries[i] = row.entry()
+	}
+	err := r.deliver(ctx, entries)
+	r.meters.count(ctx, len(entries), err)
+	return err
+}
+
+// row is a waiting entry.
+type row struct {
+	Seq          int64
+	ID           string
+	At           time.Time
+	TenantID     string
+	ActorType    string
+	ActorID      string
+	CredentialID string
+	Action       string
+	TraceID      string
+	PatientID    *int64
+	Outcome      string
+}
+
+func (w row) entry() Entry {
+	e := Entry{
+		ID: w.ID, At: w.At, TenantID: w.TenantID, CredentialID: w.CredentialID, Action: w.Action, TraceID: w.TraceID,
+		PatientID: w.PatientID, Outcome: w.Outcome,
+	}
+	e.Actor.Type, e.Actor.ID = w.ActorType, w.ActorID
+	return e
+}
+
+const (
+	remove = `DELETE FROM audit_entry WHERE seq = ANY ($1)`
+	// An idle queue is only looked at; the lease is written when there is something to do.
+	take = `
+	WITH mine AS (
+		UPDATE audit_lease SET holder = $1, until = clock_timestamp() + $2::interval
+		WHERE (holder = $1 OR until < clock_timestamp()) AND EXISTS (SELECT FROM audit_entry)
+		RETURNING 1
+	)
+	SELECT seq, id::text AS id, at, tenant_id::text AS tenant_id, actor_type, actor_id, credential_id, action, trace_id, patient_id, outcome
+	FROM audit_entry WHERE EXISTS (SELECT FROM mine) ORDER BY seq LIMIT $3`
+	release = `UPDATE audit_lease SET until = '-infinity' WHERE holder = $1 AND until > clock_timestamp()`
+	// The backlog is counted no further than is worth knowing.
+	backlog = `
+	SELECT count(*) AS depth, coalesce(extract(epoch FROM now() - min(at)), 0)::bigint AS oldest
+	FROM (SELECT at FROM audit_entry ORDER BY seq LIMIT 10000) AS waiting`
+)
+
+// next removes what was delivered and gives what is next, none when another relay holds the lease.
+func (r *Relay) next(ctx context.Context, delivered []int64) ([]row, error) {
+	var waiting []row
+	var depth *waitingRow
+	b := pg.Global()
+	if len(delivered) > 0 {
+		b.Exec(remove, delivered)
+	}
+	pg.Rows(b, &waiting, take, r.self, r.o.Lease, r.o.Batch)
+	if r.meters.due() {
+		pg.Row(b, &depth, backlog)
+	}
+	err := r.db.Send(ctx, b)
+	r.meters.saw(depth)
+	return waiting, err
+}
