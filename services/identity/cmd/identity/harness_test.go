@@ -43,6 +43,7 @@ const (
 type neighbour struct {
 	mu      sync.Mutex
 	tenants map[string]identity.Standing
+	members map[string]principal.Permission // by tenant and user
 	away    bool
 }
 
@@ -167,10 +168,11 @@ func start(t testing.TB) *meshed {
 
 	c := settings{
 		Common: config.Common{Environment: config.Demo}, PublicURL: "https://mesh.example/",
-		CredentialKey: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		CredentialKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		PublicClientID: "prs-public", PublicRedirectURIs: []string{"http://127.0.0.1/callback", "http://[::1]/callback"},
 	}
 	kept := &store.Store{DB: db, Log: log}
-	service, server, err := assemble(c, log, m.tenants, kept, relay.Nudge)
+	service, server, err := assemble(c, log, m.tenants, kept, m.redis, relay.Nudge)
 	check(t, err)
 	service.Now = m.clock.now
 	m.service, m.server, m.begun = service, server, &beginnings{}
