@@ -4,7 +4,6 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -239,33 +238,6 @@ func TestProviderAway(t *testing.T) {
 	r.clock.move(2 * time.Hour)
 	_, err := r.Begin(t.Context(), r.tenant, onward, chrome)
 	wants(t, "all of it", err, fault.Unavailable, "unavailable")
-}
-
-// One question for all who wait.
-func TestOneFlight(t *testing.T) {
-	t.Parallel()
-	r := start(t)
-	r.clock.move(2 * time.Hour)
-	before := r.provider.calls("/.well-known/openid-configuration")
-	done := make(chan error, 20)
-	var begun sync.WaitGroup
-	begun.Add(cap(done))
-	r.provider.mu.Lock() // the provider holds its answer back until all have begun
-	for range cap(done) {
-		go func() {
-			begun.Done()
-			_, err := r.Begin(context.Background(), r.tenant, onward, chrome)
-			done <- err
-		}()
-	}
-	begun.Wait()
-	r.provider.mu.Unlock()
-	for range cap(done) {
-		check(t, <-done)
-	}
-	if n := r.provider.calls("/.well-known/openid-configuration") - before; n != 1 {
-		t.Errorf("%d questions", n)
-	}
 }
 
 // What is kept of a sign-in that is under way opens nothing, and goes.
