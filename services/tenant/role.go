@@ -1,10 +1,14 @@
 package tenant
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
+
+// RoleOwner is the id of the role that every tenant with people has at least one holder of.
+const RoleOwner = "01900000-0000-7000-8000-000000000001"
 
 // Role is a named set of permissions. Roles belong to no tenant, and migrations alone change them.
 type Role struct {
@@ -23,28 +27,26 @@ func Permitted(roles []Role) principal.Permission {
 	return all
 }
 
-// named finds roles by their names, in any case. Missing says whether one of the names is no role's.
-func named(roles []Role, names []string) (found []Role, missing bool) {
-	for _, name := range names {
-		before := len(found)
-		for _, r := range roles {
-			if strings.EqualFold(r.Name, name) {
-				found = append(found, r)
-			}
+// called finds roles by their ids or names, the latter in any case, each once. Unknown says whether a text is neither.
+func called(roles []Role, texts []string) (found []Role, unknown bool) {
+	for _, text := range texts {
+		i := slices.IndexFunc(roles, func(r Role) bool { return r.ID == text || strings.EqualFold(r.Name, text) })
+		if i < 0 {
+			unknown = true
+			continue
 		}
-		missing = missing || len(found) == before
+		if !slices.ContainsFunc(found, func(r Role) bool { return r.ID == roles[i].ID }) {
+			found = append(found, roles[i])
+		}
 	}
-	return found, missing
+	return found, unknown
 }
 
-// identified finds roles by their ids and leaves out ids that are no role's.
-func identified(roles []Role, ids []string) (found []Role) {
+// Identified finds roles by their ids and leaves out ids that are no role's.
+func Identified(roles []Role, ids []string) (found []Role) {
 	for _, r := range roles {
-		for _, id := range ids {
-			if r.ID == id {
-				found = append(found, r)
-				break
-			}
+		if slices.Contains(ids, r.ID) {
+			found = append(found, r)
 		}
 	}
 	return found

@@ -7,24 +7,45 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
+	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
 
 // Store keeps tenants, memberships and roles.
 type Store interface {
-	// Create stores the tenant unless its id is taken, and gives what then stands under the id.
-	Create(ctx context.Context, t Tenant) (Tenant, error)
+	// Create stores the tenant and, unless owner is empty, its Owner, all unless the id is taken, and gives what then
+	// stands under the id.
+	Create(ctx context.Context, t Tenant, owner string) (Tenant, error)
+	// CreateOnce stores a tenant under a new id, and under the key what it answered; or gives the record of an earlier
+	// use of the key.
+	CreateOnce(ctx context.Context, t Tenant, key idempotency.Key, answer []byte) (*idempotency.Record, error)
 	// Read gives a tenant; nil when there is none.
 	Read(ctx context.Context, id string) (*Tenant, error)
 	// ChangePlan writes the plan and the effect that makes every gateway ask again. Nil when there is no such tenant.
 	ChangePlan(ctx context.Context, id, plan string) (*Tenant, error)
+	// Change writes what is given and the effect that makes every gateway ask again. Nil when there is no such tenant.
+	Change(ctx context.Context, id string, c Change) (*Tenant, error)
+	// Agreement gives the one in effect now; nil when there is none.
+	Agreement(ctx context.Context) (*Agreement, error)
+	// AgreementStatus tells where a tenant stands with the agreement in effect now; nil when there is none.
+	AgreementStatus(ctx context.Context, tenant string) (*AgreementStatus, error)
+	// Accept writes an acceptance of the agreement, if it is the one in effect now and not yet accepted, and the effect
+	// that makes every gateway ask again, and gives what then stands.
+	Accept(ctx context.Context, tenant, agreement string, a Acceptance) (*AgreementStatus, error)
 	// Roles gives all roles in a stable order.
 	Roles(ctx context.Context) ([]Role, error)
-	// ReadMember gives the ids of a member's roles; found is false when the user is no member.
-	ReadMember(ctx context.Context, tenant, user string) (roleIDs []string, found bool, err error)
-	// PutMember writes a member's roles and the effect that ends sessions which know the old ones. Found is false
-	// when there is no such tenant.
-	PutMember(ctx context.Context, tenant, user string, roleIDs []string, now time.Time) (found bool, err error)
+	// ReadMember gives a tenant and a member of it; nil is what there is not.
+	ReadMember(ctx context.Context, tenant, user string) (*Tenant, *Membership, error)
+	// ListMembers gives a page of a tenant's people by the ids of the users.
+	ListMembers(ctx context.Context, tenant string, part page.Request) (Members, error)
+	// ListPlaces gives up to MostPlaces memberships of a user in tenants of an environment, by the ids of the tenants.
+	ListPlaces(ctx context.Context, user, environment string) ([]Place, error)
+	// PutMember writes a member's roles and the effect that ends the user's sessions, which know the old ones, and gives
+	// what then stands. Nil when there is no such tenant; ErrLastOwner when it would have no Owner any more.
+	PutMember(ctx context.Context, m Membership) (*Membership, error)
+	// RemoveMember ends a membership and the user's sessions, or tells that there is none; or ErrLastOwner.
+	RemoveMember(ctx context.Context, tenant, user string) (removed bool, err error)
 }
 
 // Service is the verbs. It is safe for concurrent use.
@@ -35,6 +56,8 @@ type Service struct {
 	NewID       func() (uuid.UUID, error)
 	Nudge       func() // called after a change that has effects outside
 }
+
+func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
 func missing() error {
 	return fault.New(fault.NotFound, "tenant_not_found", "There is no such tenant.")
@@ -64,9 +87,41 @@ func (s *Service) Own(ctx context.Context) (Tenant, error) {
 	return s.read(ctx, by.TenantID)
 }
 
-// Roles lists the roles. Any credential will do, and so will a program.
+// Change changes the caller's tenant.
+func (s *Service) Change(ctx context.Context, c Change, further func(...fault.Field) error) (Tenant, error) {
+	by, err := principal.Require(ctx, principal.TenantAdmin)
+	if err != nil {
+		return Tenant{}, err
+	}
+	if err := further(c.faults()...); err != nil {
+		return Tenant{}, err
+	}
+	t, err := s.read(ctx, by.TenantID)
+	if err != nil || c.apply(t) == t {
+		return t, err
+	}
+	changed, err := s.Store.Change(ctx, t.ID, c)
+	if err != nil {
+		return Tenant{}, err
+	}
+	if changed == nil {
+		return Tenant{}, missing()
+	}
+	s.Nudge()
+	return *changed, nil
+}
+
+// Roles lists the roles. Any credential will do.
 func (s *Service) Roles(ctx context.Context) ([]Role, error) {
 	if _, err := principal.Require(ctx, 0); err != nil {
+		return nil, err
+	}
+	return s.Store.Roles(ctx)
+}
+
+// InternalRoles lists the roles for a program of the mesh.
+func (s *Service) InternalRoles(ctx context.Context) ([]Role, error) {
+	if _, err := principal.RequireService(ctx); err != nil {
 		return nil, err
 	}
 	return s.Store.Roles(ctx)
@@ -92,8 +147,8 @@ func (s *Service) ChangePlan(ctx context.Context, id, plan string) (Tenant, erro
 	return *changed, nil
 }
 
-// Create makes a tenant for a program of the mesh.
-func (s *Service) Create(ctx context.Context, d Draft) (Tenant, error) {
+// Create makes a tenant, and its Owner unless owner is empty, for a program of the mesh.
+func (s *Service) Create(ctx context.Context, d Draft, owner string) (Tenant, error) {
 	if _, err := principal.RequireService(ctx); err != nil {
 		return Tenant{}, err
 	}
@@ -101,11 +156,14 @@ func (s *Service) Create(ctx context.Context, d Draft) (Tenant, error) {
 	if err != nil {
 		return Tenant{}, err
 	}
-	t, faults := New(d, id.String(), s.Environment, s.Now().UTC().Truncate(time.Millisecond))
+	t, faults := New(d, id.String(), s.Environment, s.now())
+	if owner != "" && !ValidID(owner) {
+		faults = append(faults, fault.Field{Field: "ownerId", Code: "invalid_id", Message: "must be a UUID"})
+	}
 	if len(faults) > 0 {
 		return Tenant{}, fault.InvalidFields(faults)
 	}
-	return s.Store.Create(ctx, t)
+	return s.Store.Create(ctx, t, owner)
 }
 
 // Read gives a tenant to a program of the mesh.
@@ -123,56 +181,5 @@ func (s *Service) Standing(ctx context.Context, id string, roleIDs []string) (Te
 		return Tenant{}, 0, err
 	}
 	roles, err := s.Store.Roles(ctx)
-	return t, Permitted(identified(roles, roleIDs)), err
-}
-
-// Member gives a membership to a program of the mesh.
-func (s *Service) Member(ctx context.Context, tenant, user string) (Membership, error) {
-	if _, err := s.Read(ctx, tenant); err != nil {
-		return Membership{}, err
-	}
-	none := fault.New(fault.NotFound, "member_not_found", "There is no such member.")
-	if !ValidID(user) {
-		return Membership{}, none
-	}
-	ids, found, err := s.Store.ReadMember(ctx, tenant, user)
-	if err != nil {
-		return Membership{}, err
-	}
-	if !found {
-		return Membership{}, none
-	}
-	roles, err := s.Store.Roles(ctx)
-	return Membership{TenantID: tenant, UserID: user, Roles: identified(roles, ids)}, err
-}
-
-// PutMember makes a user a member with exactly the roles named, for a program of the mesh.
-func (s *Service) PutMember(ctx context.Context, tenant, user string, names []string) (Membership, error) {
-	if _, err := s.Read(ctx, tenant); err != nil {
-		return Membership{}, err
-	}
-	if !ValidID(user) {
-		return Membership{}, fault.New(fault.NotFound, "user_not_found", "There is no such user.")
-	}
-	all, err := s.Store.Roles(ctx)
-	if err != nil {
-		return Membership{}, err
-	}
-	roles, unknown := named(all, names)
-	if unknown {
-		return Membership{}, fault.InvalidFields([]fault.Field{{Field: "roles", Code: "unknown_role", Message: "names a role that does not exist"}})
-	}
-	ids := make([]string, 0, len(roles))
-	for _, r := range roles {
-		ids = append(ids, r.ID)
-	}
-	found, err := s.Store.PutMember(ctx, tenant, user, ids, s.Now().UTC())
-	if err != nil {
-		return Membership{}, err
-	}
-	if !found {
-		return Membership{}, missing()
-	}
-	s.Nudge()
-	return Membership{TenantID: tenant, UserID: user, Roles: roles}, nil
+	return t, Permitted(Identified(roles, roleIDs)), err
 }

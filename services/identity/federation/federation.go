@@ -60,7 +60,7 @@ type Store interface {
 	// VerifiedAddress gives a user's address; "" when it is not verified.
 	VerifiedAddress(ctx context.Context, environment, user string) (string, error)
 
-	KeepLink(ctx context.Context, l Link) error
+	KeepPendingLink(ctx context.Context, l Link) error
 	// FindLink gives a link that waits; nil when it is not there for this browser.
 	FindLink(ctx context.Context, hash, browser []byte, now time.Time) (*Link, error)
 	// MakeLink spends the token and links. It is false when somebody else has spent it, or the name is linked already.

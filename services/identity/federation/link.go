@@ -36,7 +36,7 @@ func (s *Service) keepLink(ctx context.Context, p identity.IdentityProvider, sub
 		return "", err
 	}
 	now := s.now()
-	return token, s.Store.KeepLink(ctx, Link{
+	return token, s.Store.KeepPendingLink(ctx, Link{
 		Hash: hash(token), TenantID: p.TenantID, Issuer: p.Issuer, Subject: subject, EmailHash: s.address(needed.Email),
 		BrowserHash: hash(browser), Sealed: sealed, CreatedAt: now, ExpiresAt: now.Add(linkLife),
 	})

@@ -14,6 +14,8 @@ import (
 // Server answers the generated operations of openapi.yaml.
 type Server struct {
 	Identity   *identity.Service
+	People     *identity.People
+	Launcher   *identity.Launcher
 	Federation *federation.Service
 }
 

@@ -87,8 +87,8 @@ const insertLink = `
 	INSERT INTO federation_link (hash, tenant_id, issuer, subject, email_hash, browser_hash, sealed, created_at, expires_at)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
 
-// KeepLink is federation.Store's.
-func (s *Store) KeepLink(ctx context.Context, l federation.Link) error {
+// KeepPendingLink is federation.Store's.
+func (s *Store) KeepPendingLink(ctx context.Context, l federation.Link) error {
 	b := pg.Tenant(l.TenantID)
 	b.Exec(insertLink, l.Hash, l.TenantID, l.Issuer, l.Subject, l.EmailHash, l.BrowserHash, l.Sealed, l.CreatedAt, l.ExpiresAt)
 	return s.DB.Send(ctx, b)

@@ -6,6 +6,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 
 	"github.com/gofiber/fiber/v2"
@@ -13,17 +14,71 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/web/body"
 )
 
+// Actor defines model for Actor.
+type Actor struct {
+	Type string `json:"type"`
+	Id   string `json:"id"`
+}
+
+// Agreement defines model for Agreement.
+type Agreement struct {
+	Id string `json:"id"`
+
+	// Text Plain text; a blank line ends a paragraph.
+	Text string `json:"text"`
+
+	// Title Example: Business Associate Agreement
+	Title string `json:"title"`
+
+	// Version Example: 1
+	Version int `json:"version"`
+}
+
+// AgreementAcceptance defines model for AgreementAcceptance.
+type AgreementAcceptance = body.Object
+
+// AgreementStatus defines model for AgreementStatus.
+type AgreementStatus struct {
+	Accepted bool `json:"accepted"`
+
+	// AcceptedAt Null while it is not accepted.
+	AcceptedAt *string `json:"acceptedAt"`
+
+	// AcceptedBy The person, or the credential where no person stood behind it. Null while it is not accepted.
+	AcceptedBy *Actor `json:"acceptedBy"`
+
+	// AgreementId The agreement in effect.
+	AgreementId string `json:"agreementId"`
+	Version     int    `json:"version"`
+}
+
 // MemberRequest defines model for MemberRequest.
 type MemberRequest = body.Object
 
 // Membership defines model for Membership.
 type Membership struct {
+	CreatedAt string `json:"createdAt"`
+
 	// Permissions What the roles permit together.
 	Permissions []string `json:"permissions"`
 	Roles       []Role   `json:"roles"`
 	TenantId    string   `json:"tenantId"`
 	UserId      string   `json:"userId"`
 }
+
+// MembershipPage defines model for MembershipPage.
+type MembershipPage struct {
+	Content []Membership `json:"content"`
+
+	// More Whether the list goes on behind the last entry.
+	More          bool  `json:"more"`
+	Page          int   `json:"page"`
+	Size          int   `json:"size"`
+	TotalElements int64 `json:"totalElements"`
+}
+
+// NewTenant defines model for NewTenant.
+type NewTenant = body.Object
 
 // PlanRequest defines model for PlanRequest.
 type PlanRequest = body.Object
@@ -45,6 +100,11 @@ type Role struct {
 // RoleList defines model for RoleList.
 type RoleList struct {
 	Content []Role `json:"content"`
+}
+
+// ServiceResponseDTO defines model for ServiceResponseDTO.
+type ServiceResponseDTO struct {
+	Message string `json:"message"`
 }
 
 // Standing defines model for Standing.
@@ -76,16 +136,71 @@ type Tenant struct {
 // TenantRequest defines model for TenantRequest.
 type TenantRequest = body.Object
 
+// TenantUpdate defines model for TenantUpdate.
+type TenantUpdate = body.Object
+
+// UserMembership defines model for UserMembership.
+type UserMembership struct {
+	AgreementAccepted bool   `json:"agreementAccepted"`
+	Environment       string `json:"environment"`
+	MfaRequired       bool   `json:"mfaRequired"`
+	Name              string `json:"name"`
+
+	// Permissions What the roles permit together.
+	Permissions []string `json:"permissions"`
+	Plan        string   `json:"plan"`
+	Roles       []Role   `json:"roles"`
+	TenantId    string   `json:"tenantId"`
+}
+
+// UserMembershipList defines model for UserMembershipList.
+type UserMembershipList struct {
+	Content []UserMembership `json:"content"`
+}
+
+// After defines model for After.
+type After = string
+
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string
+
+// Page defines model for Page.
+type Page = string
+
+// Size defines model for Size.
+type Size = string
+
 // TenantId defines model for TenantId.
 type TenantId = string
 
 // UserId defines model for UserId.
 type UserId = string
 
+// InternalListMembersParams defines parameters for InternalListMembers.
+type InternalListMembersParams struct {
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
 // InternalReadStandingParams defines parameters for InternalReadStanding.
 type InternalReadStandingParams struct {
 	// Role Ids of roles.
 	Role *[]string `form:"role,omitempty" json:"role,omitempty"`
+
+	// User The id of a user, in place of roles: what the membership permits now. Who is no member answers 404 `member_not_found`.
+	User *string `form:"user,omitempty" json:"user,omitempty"`
+}
+
+// CreateTenantParams defines parameters for CreateTenant.
+type CreateTenantParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // InternalCreateTenantJSONRequestBody defines body for InternalCreateTenant for application/json ContentType.
@@ -93,6 +208,15 @@ type InternalCreateTenantJSONRequestBody = TenantRequest
 
 // InternalPutMemberJSONRequestBody defines body for InternalPutMember for application/json ContentType.
 type InternalPutMemberJSONRequestBody = MemberRequest
+
+// AcceptAgreementJSONRequestBody defines body for AcceptAgreement for application/json ContentType.
+type AcceptAgreementJSONRequestBody = AgreementAcceptance
+
+// UpdateTenantJSONRequestBody defines body for UpdateTenant for application/json ContentType.
+type UpdateTenantJSONRequestBody = TenantUpdate
+
+// CreateTenantJSONRequestBody defines body for CreateTenant for application/json ContentType.
+type CreateTenantJSONRequestBody = NewTenant
 
 // ChangePlanJSONRequestBody defines body for ChangePlan for application/json ContentType.
 type ChangePlanJSONRequestBody = PlanRequest
@@ -109,6 +233,12 @@ type ServerInterface interface {
 	// (GET /internal/tenant/{tenantId})
 	InternalReadTenant(c *fiber.Ctx, tenantId TenantId) error
 
+	// (GET /internal/tenant/{tenantId}/member)
+	InternalListMembers(c *fiber.Ctx, tenantId TenantId, params InternalListMembersParams) error
+
+	// (DELETE /internal/tenant/{tenantId}/member/{userId})
+	InternalRemoveMember(c *fiber.Ctx, tenantId TenantId, userId UserId) error
+
 	// (GET /internal/tenant/{tenantId}/member/{userId})
 	InternalReadMember(c *fiber.Ctx, tenantId TenantId, userId UserId) error
 
@@ -117,12 +247,30 @@ type ServerInterface interface {
 
 	// (GET /internal/tenant/{tenantId}/standing)
 	InternalReadStanding(c *fiber.Ctx, tenantId TenantId, params InternalReadStandingParams) error
+
+	// (GET /internal/user/{userId}/membership)
+	InternalListMemberships(c *fiber.Ctx, userId UserId) error
 	// ListRoles List the roles
 	// (GET /v2/access-control/role/all)
 	ListRoles(c *fiber.Ctx) error
+	// AcceptAgreement Accept the agreement for the caller's tenant
+	// (POST /v2/agreement/accept)
+	AcceptAgreement(c *fiber.Ctx) error
+	// ReadAgreement Read the agreement in effect
+	// (GET /v2/agreement/current)
+	ReadAgreement(c *fiber.Ctx) error
+	// ReadAgreementStatus Read whether the caller's tenant accepted the agreement in effect
+	// (GET /v2/agreement/status)
+	ReadAgreementStatus(c *fiber.Ctx) error
 	// ReadTenant Read the caller's tenant
 	// (GET /v2/tenant)
 	ReadTenant(c *fiber.Ctx) error
+	// UpdateTenant Change the caller's tenant
+	// (PATCH /v2/tenant)
+	UpdateTenant(c *fiber.Ctx) error
+	// CreateTenant Make a tenant
+	// (POST /v2/tenant)
+	CreateTenant(c *fiber.Ctx, params CreateTenantParams) error
 	// ChangePlan Move a tenant to another plan
 	// (PUT /v2/tenant/{tenantId}/plan)
 	ChangePlan(c *fiber.Ctx, tenantId TenantId) error
@@ -189,6 +337,102 @@ func (siw *ServerInterfaceWrapper) InternalReadTenant(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.InternalReadTenant(c, tenantId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InternalListMembers operation middleware
+func (siw *ServerInterfaceWrapper) InternalListMembers(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenantId" -------------
+	var tenantId TenantId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenantId", c.Params("tenantId"), &tenantId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tenantId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params InternalListMembersParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InternalListMembers(c, tenantId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InternalRemoveMember operation middleware
+func (siw *ServerInterfaceWrapper) InternalRemoveMember(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenantId" -------------
+	var tenantId TenantId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenantId", c.Params("tenantId"), &tenantId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tenantId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "userId" -------------
+	var userId UserId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userId", c.Params("userId"), &userId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InternalRemoveMember(c, tenantId, userId)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -306,8 +550,44 @@ func (siw *ServerInterfaceWrapper) InternalReadStanding(c *fiber.Ctx) error {
 		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter role: %w", err).Error())
 	}
 
+	// ------------- Optional query parameter "user" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "user", query, &params.User, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter user: %w", err).Error())
+	}
+
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.InternalReadStanding(c, tenantId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// InternalListMemberships operation middleware
+func (siw *ServerInterfaceWrapper) InternalListMemberships(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "userId" -------------
+	var userId UserId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userId", c.Params("userId"), &userId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InternalListMemberships(c, userId)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -339,11 +619,126 @@ func (siw *ServerInterfaceWrapper) ListRoles(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// AcceptAgreement operation middleware
+func (siw *ServerInterfaceWrapper) AcceptAgreement(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AcceptAgreement(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadAgreement operation middleware
+func (siw *ServerInterfaceWrapper) ReadAgreement(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadAgreement(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadAgreementStatus operation middleware
+func (siw *ServerInterfaceWrapper) ReadAgreementStatus(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadAgreementStatus(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ReadTenant operation middleware
 func (siw *ServerInterfaceWrapper) ReadTenant(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ReadTenant(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateTenant operation middleware
+func (siw *ServerInterfaceWrapper) UpdateTenant(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateTenant(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateTenant operation middleware
+func (siw *ServerInterfaceWrapper) CreateTenant(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateTenantParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateTenant(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -413,6 +808,16 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/v2/tenant", wrapper.ReadTenant)
 
+	router.Patch(options.BaseURL+"/v2/tenant", wrapper.UpdateTenant)
+
+	router.Post(options.BaseURL+"/v2/tenant", wrapper.CreateTenant)
+
+	router.Get(options.BaseURL+"/v2/agreement/current", wrapper.ReadAgreement)
+
+	router.Post(options.BaseURL+"/v2/agreement/accept", wrapper.AcceptAgreement)
+
+	router.Get(options.BaseURL+"/v2/agreement/status", wrapper.ReadAgreementStatus)
+
 	router.Put(options.BaseURL+"/v2/tenant/:tenantId/plan", wrapper.ChangePlan)
 
 	router.Get(options.BaseURL+"/internal/role", wrapper.InternalListRoles)
@@ -422,6 +827,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/internal/tenant/:tenantId", wrapper.InternalReadTenant)
 
 	router.Get(options.BaseURL+"/internal/tenant/:tenantId/standing", wrapper.InternalReadStanding)
+
+	router.Get(options.BaseURL+"/internal/user/:userId/membership", wrapper.InternalListMemberships)
+
+	router.Get(options.BaseURL+"/internal/tenant/:tenantId/member", wrapper.InternalListMembers)
+
+	router.Delete(options.BaseURL+"/internal/tenant/:tenantId/member/:userId", wrapper.InternalRemoveMember)
 
 	router.Get(options.BaseURL+"/internal/tenant/:tenantId/member/:userId", wrapper.InternalReadMember)
 
@@ -473,6 +884,42 @@ type InternalReadTenantResponseObject interface {
 type InternalReadTenant200JSONResponse Tenant
 
 func (response InternalReadTenant200JSONResponse) VisitInternalReadTenantResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InternalListMembersRequestObject struct {
+	TenantId TenantId `json:"tenantId"`
+	Params   InternalListMembersParams
+}
+
+type InternalListMembersResponseObject interface {
+	VisitInternalListMembersResponse(ctx *fiber.Ctx) error
+}
+
+type InternalListMembers200JSONResponse MembershipPage
+
+func (response InternalListMembers200JSONResponse) VisitInternalListMembersResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type InternalRemoveMemberRequestObject struct {
+	TenantId TenantId `json:"tenantId"`
+	UserId   UserId   `json:"userId"`
+}
+
+type InternalRemoveMemberResponseObject interface {
+	VisitInternalRemoveMemberResponse(ctx *fiber.Ctx) error
+}
+
+type InternalRemoveMember200JSONResponse ServiceResponseDTO
+
+func (response InternalRemoveMember200JSONResponse) VisitInternalRemoveMemberResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -534,6 +981,23 @@ func (response InternalReadStanding200JSONResponse) VisitInternalReadStandingRes
 	return ctx.JSON(&response)
 }
 
+type InternalListMembershipsRequestObject struct {
+	UserId UserId `json:"userId"`
+}
+
+type InternalListMembershipsResponseObject interface {
+	VisitInternalListMembershipsResponse(ctx *fiber.Ctx) error
+}
+
+type InternalListMemberships200JSONResponse UserMembershipList
+
+func (response InternalListMemberships200JSONResponse) VisitInternalListMembershipsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListRolesRequestObject struct {
 }
 
@@ -544,6 +1008,55 @@ type ListRolesResponseObject interface {
 type ListRoles200JSONResponse RoleList
 
 func (response ListRoles200JSONResponse) VisitListRolesResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AcceptAgreementRequestObject struct {
+	Body *AcceptAgreementJSONRequestBody
+}
+
+type AcceptAgreementResponseObject interface {
+	VisitAcceptAgreementResponse(ctx *fiber.Ctx) error
+}
+
+type AcceptAgreement200JSONResponse AgreementStatus
+
+func (response AcceptAgreement200JSONResponse) VisitAcceptAgreementResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadAgreementRequestObject struct {
+}
+
+type ReadAgreementResponseObject interface {
+	VisitReadAgreementResponse(ctx *fiber.Ctx) error
+}
+
+type ReadAgreement200JSONResponse Agreement
+
+func (response ReadAgreement200JSONResponse) VisitReadAgreementResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadAgreementStatusRequestObject struct {
+}
+
+type ReadAgreementStatusResponseObject interface {
+	VisitReadAgreementStatusResponse(ctx *fiber.Ctx) error
+}
+
+type ReadAgreementStatus200JSONResponse AgreementStatus
+
+func (response ReadAgreementStatus200JSONResponse) VisitReadAgreementStatusResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -564,6 +1077,51 @@ func (response ReadTenant200JSONResponse) VisitReadTenantResponse(ctx *fiber.Ctx
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type UpdateTenantRequestObject struct {
+	Body *UpdateTenantJSONRequestBody
+}
+
+type UpdateTenantResponseObject interface {
+	VisitUpdateTenantResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateTenant200JSONResponse Tenant
+
+func (response UpdateTenant200JSONResponse) VisitUpdateTenantResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateTenantRequestObject struct {
+	Params CreateTenantParams
+	Body   *CreateTenantJSONRequestBody
+}
+
+type CreateTenantResponseObject interface {
+	VisitCreateTenantResponse(ctx *fiber.Ctx) error
+}
+
+type CreateTenant201ResponseHeaders struct {
+	IdempotentReplayed *string
+}
+
+type CreateTenant201JSONResponse struct {
+	Body    Tenant
+	Headers CreateTenant201ResponseHeaders
+}
+
+func (response CreateTenant201JSONResponse) VisitCreateTenantResponse(ctx *fiber.Ctx) error {
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
 }
 
 type ChangePlanRequestObject struct {
@@ -596,6 +1154,12 @@ type StrictServerInterface interface {
 	// (GET /internal/tenant/{tenantId})
 	InternalReadTenant(ctx context.Context, request InternalReadTenantRequestObject) (InternalReadTenantResponseObject, error)
 
+	// (GET /internal/tenant/{tenantId}/member)
+	InternalListMembers(ctx context.Context, request InternalListMembersRequestObject) (InternalListMembersResponseObject, error)
+
+	// (DELETE /internal/tenant/{tenantId}/member/{userId})
+	InternalRemoveMember(ctx context.Context, request InternalRemoveMemberRequestObject) (InternalRemoveMemberResponseObject, error)
+
 	// (GET /internal/tenant/{tenantId}/member/{userId})
 	InternalReadMember(ctx context.Context, request InternalReadMemberRequestObject) (InternalReadMemberResponseObject, error)
 
@@ -604,12 +1168,30 @@ type StrictServerInterface interface {
 
 	// (GET /internal/tenant/{tenantId}/standing)
 	InternalReadStanding(ctx context.Context, request InternalReadStandingRequestObject) (InternalReadStandingResponseObject, error)
+
+	// (GET /internal/user/{userId}/membership)
+	InternalListMemberships(ctx context.Context, request InternalListMembershipsRequestObject) (InternalListMembershipsResponseObject, error)
 	// ListRoles List the roles
 	// (GET /v2/access-control/role/all)
 	ListRoles(ctx context.Context, request ListRolesRequestObject) (ListRolesResponseObject, error)
+	// AcceptAgreement Accept the agreement for the caller's tenant
+	// (POST /v2/agreement/accept)
+	AcceptAgreement(ctx context.Context, request AcceptAgreementRequestObject) (AcceptAgreementResponseObject, error)
+	// ReadAgreement Read the agreement in effect
+	// (GET /v2/agreement/current)
+	ReadAgreement(ctx context.Context, request ReadAgreementRequestObject) (ReadAgreementResponseObject, error)
+	// ReadAgreementStatus Read whether the caller's tenant accepted the agreement in effect
+	// (GET /v2/agreement/status)
+	ReadAgreementStatus(ctx context.Context, request ReadAgreementStatusRequestObject) (ReadAgreementStatusResponseObject, error)
 	// ReadTenant Read the caller's tenant
 	// (GET /v2/tenant)
 	ReadTenant(ctx context.Context, request ReadTenantRequestObject) (ReadTenantResponseObject, error)
+	// UpdateTenant Change the caller's tenant
+	// (PATCH /v2/tenant)
+	UpdateTenant(ctx context.Context, request UpdateTenantRequestObject) (UpdateTenantResponseObject, error)
+	// CreateTenant Make a tenant
+	// (POST /v2/tenant)
+	CreateTenant(ctx context.Context, request CreateTenantRequestObject) (CreateTenantResponseObject, error)
 	// ChangePlan Move a tenant to another plan
 	// (PUT /v2/tenant/{tenantId}/plan)
 	ChangePlan(ctx context.Context, request ChangePlanRequestObject) (ChangePlanResponseObject, error)
@@ -724,6 +1306,62 @@ func (sh *strictHandler) InternalReadTenant(ctx *fiber.Ctx, tenantId TenantId) e
 	return nil
 }
 
+// InternalListMembers operation middleware
+func (sh *strictHandler) InternalListMembers(ctx *fiber.Ctx, tenantId TenantId, params InternalListMembersParams) error {
+	var request InternalListMembersRequestObject
+
+	request.TenantId = tenantId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InternalListMembers(ctx.UserContext(), request.(InternalListMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InternalListMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InternalListMembersResponseObject); ok {
+		if err := validResponse.VisitInternalListMembersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// InternalRemoveMember operation middleware
+func (sh *strictHandler) InternalRemoveMember(ctx *fiber.Ctx, tenantId TenantId, userId UserId) error {
+	var request InternalRemoveMemberRequestObject
+
+	request.TenantId = tenantId
+	request.UserId = userId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InternalRemoveMember(ctx.UserContext(), request.(InternalRemoveMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InternalRemoveMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InternalRemoveMemberResponseObject); ok {
+		if err := validResponse.VisitInternalRemoveMemberResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // InternalReadMember operation middleware
 func (sh *strictHandler) InternalReadMember(ctx *fiber.Ctx, tenantId TenantId, userId UserId) error {
 	var request InternalReadMemberRequestObject
@@ -822,6 +1460,33 @@ func (sh *strictHandler) InternalReadStanding(ctx *fiber.Ctx, tenantId TenantId,
 	return nil
 }
 
+// InternalListMemberships operation middleware
+func (sh *strictHandler) InternalListMemberships(ctx *fiber.Ctx, userId UserId) error {
+	var request InternalListMembershipsRequestObject
+
+	request.UserId = userId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InternalListMemberships(ctx.UserContext(), request.(InternalListMembershipsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InternalListMemberships")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InternalListMembershipsResponseObject); ok {
+		if err := validResponse.VisitInternalListMembershipsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListRoles operation middleware
 func (sh *strictHandler) ListRoles(ctx *fiber.Ctx) error {
 	var request ListRolesRequestObject
@@ -847,6 +1512,95 @@ func (sh *strictHandler) ListRoles(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// AcceptAgreement operation middleware
+func (sh *strictHandler) AcceptAgreement(ctx *fiber.Ctx) error {
+	var request AcceptAgreementRequestObject
+
+	var body AcceptAgreementJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AcceptAgreement(ctx.UserContext(), request.(AcceptAgreementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AcceptAgreement")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AcceptAgreementResponseObject); ok {
+		if err := validResponse.VisitAcceptAgreementResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadAgreement operation middleware
+func (sh *strictHandler) ReadAgreement(ctx *fiber.Ctx) error {
+	var request ReadAgreementRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadAgreement(ctx.UserContext(), request.(ReadAgreementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadAgreement")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadAgreementResponseObject); ok {
+		if err := validResponse.VisitReadAgreementResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadAgreementStatus operation middleware
+func (sh *strictHandler) ReadAgreementStatus(ctx *fiber.Ctx) error {
+	var request ReadAgreementStatusRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadAgreementStatus(ctx.UserContext(), request.(ReadAgreementStatusRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadAgreementStatus")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadAgreementStatusResponseObject); ok {
+		if err := validResponse.VisitReadAgreementStatusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ReadTenant operation middleware
 func (sh *strictHandler) ReadTenant(ctx *fiber.Ctx) error {
 	var request ReadTenantRequestObject
@@ -864,6 +1618,86 @@ func (sh *strictHandler) ReadTenant(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(ReadTenantResponseObject); ok {
 		if err := validResponse.VisitReadTenantResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateTenant operation middleware
+func (sh *strictHandler) UpdateTenant(ctx *fiber.Ctx) error {
+	var request UpdateTenantRequestObject
+
+	var body UpdateTenantJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateTenant(ctx.UserContext(), request.(UpdateTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateTenant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateTenantResponseObject); ok {
+		if err := validResponse.VisitUpdateTenantResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateTenant operation middleware
+func (sh *strictHandler) CreateTenant(ctx *fiber.Ctx, params CreateTenantParams) error {
+	var request CreateTenantRequestObject
+
+	request.Params = params
+
+	var body CreateTenantJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateTenant(ctx.UserContext(), request.(CreateTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateTenant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateTenantResponseObject); ok {
+		if err := validResponse.VisitCreateTenantResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -3,7 +3,7 @@ package rest
 import (
 	"context"
 
-	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/web/body"
 	"github.com/patient-mesh/patient-mesh/services/tenant"
 	"github.com/patient-mesh/patient-mesh/services/tenant/api"
@@ -11,7 +11,7 @@ import (
 
 // InternalListRoles lists all roles for a program of the mesh.
 func (s *Server) InternalListRoles(ctx context.Context, _ api.InternalListRolesRequestObject) (api.InternalListRolesResponseObject, error) {
-	roles, err := s.Tenants.Roles(ctx)
+	roles, err := s.Tenants.InternalRoles(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -25,10 +25,11 @@ func (s *Server) InternalCreateTenant(ctx context.Context, r api.InternalCreateT
 		Name: r.Body.Text("name", body.NameLength).Pointer(),
 		Plan: r.Body.Text("plan", body.TextLength).Pointer(),
 	}
+	owner := r.Body.Text("ownerId", body.TextLength)
 	if err := r.Body.Err(); err != nil {
 		return nil, err
 	}
-	t, err := s.Tenants.Create(ctx, draft)
+	t, err := s.Tenants.Create(ctx, draft, owner.Value)
 	if err != nil {
 		return nil, err
 	}
@@ -44,41 +45,21 @@ func (s *Server) InternalReadTenant(ctx context.Context, r api.InternalReadTenan
 	return api.InternalReadTenant200JSONResponse(shown(t)), nil
 }
 
-// InternalReadStanding says what roles are worth in a tenant.
+// InternalReadStanding says what roles, or a member, are worth in a tenant.
 func (s *Server) InternalReadStanding(ctx context.Context, r api.InternalReadStandingRequestObject) (api.InternalReadStandingResponseObject, error) {
-	var roles []string
-	if r.Params.Role != nil {
-		roles = *r.Params.Role
-	}
-	t, permissions, err := s.Tenants.Standing(ctx, r.TenantId, roles)
+	t, permissions, err := s.standing(ctx, r.TenantId, r.Params)
 	if err != nil {
 		return nil, err
 	}
 	return api.InternalReadStanding200JSONResponse{Tenant: shown(t), Permissions: permissions.Names()}, nil
 }
 
-// InternalReadMember gives a membership.
-func (s *Server) InternalReadMember(ctx context.Context, r api.InternalReadMemberRequestObject) (api.InternalReadMemberResponseObject, error) {
-	m, err := s.Tenants.Member(ctx, r.TenantId, r.UserId)
-	if err != nil {
-		return nil, err
+func (s *Server) standing(ctx context.Context, id string, p api.InternalReadStandingParams) (tenant.Tenant, principal.Permission, error) {
+	switch {
+	case p.User != nil:
+		return s.Tenants.MemberStanding(ctx, id, *p.User)
+	case p.Role != nil:
+		return s.Tenants.Standing(ctx, id, *p.Role)
 	}
-	return api.InternalReadMember200JSONResponse(shownMembership(m)), nil
-}
-
-// InternalPutMember makes a user a member.
-func (s *Server) InternalPutMember(ctx context.Context, r api.InternalPutMemberRequestObject) (api.InternalPutMemberResponseObject, error) {
-	names := r.Body.Texts("roles", mostRoles, body.NameLength)
-	var faults []fault.Field
-	if !names.Given() {
-		faults = append(faults, fault.Field{Field: "roles", Code: "required", Message: "is required"})
-	}
-	if err := r.Body.Err(faults...); err != nil {
-		return nil, err
-	}
-	m, err := s.Tenants.PutMember(ctx, r.TenantId, r.UserId, names.Value)
-	if err != nil {
-		return nil, err
-	}
-	return api.InternalPutMember200JSONResponse(shownMembership(m)), nil
+	return s.Tenants.Standing(ctx, id, nil)
 }

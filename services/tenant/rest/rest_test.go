@@ -28,6 +28,11 @@ type harness struct {
 // serve gives the real verbs on a real database.
 func serve(t *testing.T) *harness {
 	t.Helper()
+	return serveIn(t, "demo")
+}
+
+func serveIn(t *testing.T, environment string) *harness {
+	t.Helper()
 	db, err := pg.Open(pg.Config{URL: testkit.Postgres(t, store.Migrations()).URL, MaxConns: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +40,7 @@ func serve(t *testing.T) *harness {
 	t.Cleanup(db.Close)
 	h := &harness{self: principal.With(t.Context(), principal.Principal{Kind: principal.Service, ClientID: "test"})}
 	h.Server = &rest.Server{Tenants: &tenant.Service{
-		Store: &store.Store{DB: db}, Environment: "demo", Now: time.Now, NewID: uuid.NewV7, Nudge: func() { h.nudges++ },
+		Store: &store.Store{DB: db}, Environment: environment, Now: time.Now, NewID: uuid.NewV7, Nudge: func() { h.nudges++ },
 	}}
 	return h
 }
@@ -115,6 +120,29 @@ func TestInternalOperationsAreForProgramsAlone(t *testing.T) {
 	for name, call := range map[string]func() error{
 		"create": func() error {
 			_, err := h.InternalCreateTenant(everybody, api.InternalCreateTenantRequestObject{Body: object(`{"name": "x"}`)})
+			return err
+		},
+		"list roles": func() error {
+			_, err := h.InternalListRoles(everybody, api.InternalListRolesRequestObject{})
+			return err
+		},
+		"list memberships": func() error {
+			_, err := h.InternalListMemberships(everybody, api.InternalListMembershipsRequestObject{UserId: uuid.NewString()})
+			return err
+		},
+		"list members": func() error {
+			_, err := h.InternalListMembers(everybody, api.InternalListMembersRequestObject{TenantId: made.Id})
+			return err
+		},
+		"standing of a member": func() error {
+			user := uuid.NewString()
+			_, err := h.InternalReadStanding(everybody, api.InternalReadStandingRequestObject{
+				TenantId: made.Id, Params: api.InternalReadStandingParams{User: &user},
+			})
+			return err
+		},
+		"remove member": func() error {
+			_, err := h.InternalRemoveMember(everybody, api.InternalRemoveMemberRequestObject{TenantId: made.Id, UserId: uuid.NewString()})
 			return err
 		},
 		"read": func() error {

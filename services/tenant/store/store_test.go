@@ -36,7 +36,7 @@ func create(t *testing.T, s *store.Store, id, name string) tenant.Tenant {
 	t.Helper()
 	made, err := s.Create(t.Context(), tenant.Tenant{
 		ID: id, Name: name, Plan: "free", Environment: "demo", CreatedAt: time.Now().UTC().Truncate(time.Millisecond),
-	})
+	}, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -86,26 +86,6 @@ func TestChangePlanEndsTheTenantsSessions(t *testing.T) {
 	}
 }
 
-func TestMember(t *testing.T) {
-	t.Parallel()
-	s, _ := open(t)
-	create(t, s, one, "Harbour")
-	if _, found, err := s.ReadMember(t.Context(), one, user); err != nil || found {
-		t.Fatalf("found %v, %v", found, err)
-	}
-	for _, roles := range [][]string{{owner}, {}, {owner, "01900000-0000-7000-8000-000000000002"}} {
-		if found, err := s.PutMember(t.Context(), one, user, roles, time.Now()); err != nil || !found {
-			t.Fatalf("put %v: %v, %v", roles, found, err)
-		}
-		if got, found, err := s.ReadMember(t.Context(), one, user); err != nil || !found || len(got) != len(roles) {
-			t.Errorf("read %v, %v, %v, want %v", got, found, err, roles)
-		}
-	}
-	if found, err := s.PutMember(t.Context(), two, user, []string{owner}, time.Now()); err != nil || found {
-		t.Errorf("put into a tenant that is not there: %v, %v", found, err)
-	}
-}
-
 func TestRoles(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
@@ -133,9 +113,7 @@ func TestRowsOfAnotherTenantAreInvisible(t *testing.T) {
 	create(t, s, one, "Harbour")
 	create(t, s, two, "Hillside")
 	for _, id := range []string{one, two} {
-		if _, err := s.PutMember(t.Context(), id, user, []string{owner}, time.Now()); err != nil {
-			t.Fatal(err)
-		}
+		put(t, s, id, user, owner)
 	}
 	conn, err := pgx.Connect(t.Context(), database.URL)
 	if err != nil {

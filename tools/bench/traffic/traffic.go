@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net/url"
 	"strconv"
 	"sync"
 	"time"
@@ -28,7 +29,31 @@ type Plan struct {
 	Targets     []string // taken in turn
 	Header      map[string]string
 	Body        string
+	Chain       *Chain
 	Sign        *Sign // for a service that is asked without a gateway
+}
+
+// Chain makes each request of a connection carry what the answer before it gave, as a refresh token is carried.
+type Chain struct {
+	Prefix string   // of the body; what is carried follows it
+	Member string   // of the JSON answer
+	First  []string // for each connection
+}
+
+// body is what a connection sends next.
+func (c *Chain) body(carried string) string { return c.Prefix + url.QueryEscape(carried) }
+
+// next is what an answer gives to carry on.
+func (c *Chain) next(raw []byte) (string, error) {
+	var members map[string]any
+	if err := json.Unmarshal(raw, &members); err != nil {
+		return "", err
+	}
+	value, ok := members[c.Member].(string)
+	if !ok {
+		return "", fmt.Errorf("an answer without %s", c.Member) //nolint:err113 // ends the run
+	}
+	return value, nil
 }
 
 // Sign makes the assertion that a service wants to see.
@@ -88,14 +113,28 @@ func (p Plan) connection(ctx context.Context, client *fasthttp.HostClient, sign 
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(resp)
+	carried := ""
+	if p.Chain != nil {
+		carried = p.Chain.First[n]
+	}
 	for ; ctx.Err() == nil; n += p.Connections {
 		p.write(req, p.Targets[n%len(p.Targets)], sign)
+		if p.Chain != nil {
+			req.SetBodyString(p.Chain.body(carried))
+		}
 		began := time.Now()
 		if !began.Before(until) {
 			return
 		}
 		err := client.Do(req, resp)
 		ended := time.Now()
+		if err == nil && p.Chain != nil {
+			var broken error
+			if carried, broken = p.Chain.next(resp.Body()); broken != nil {
+				t.failures["broken chain"]++
+				return
+			}
+		}
 		if began.Before(from) || ended.After(until) {
 			continue
 		}

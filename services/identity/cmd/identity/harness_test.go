@@ -118,11 +118,14 @@ type meshed struct {
 	tenant  string
 	service *identity.Service
 	server  *oauth.Server
-	clock   *clock
-	redis   redis.UniversalClient
-	log     *bytes.Buffer
-	logged  *sync.Mutex
-	admin   string // URL of the database for a superuser
+	begun   *beginnings
+
+	launcher *identity.Launcher
+	clock    *clock
+	redis    redis.UniversalClient
+	log      *bytes.Buffer
+	logged   *sync.Mutex
+	admin    string // URL of the database for a superuser
 }
 
 type lockedWriter struct {
@@ -176,12 +179,13 @@ func startAt(t testing.TB, publicURL string) *meshed {
 	service, server, err := assemble(c, log, m.tenants, kept, relay.Nudge)
 	check(t, err)
 	service.Now = m.clock.now
-	m.service, m.server = service, server
+	m.service, m.server, m.begun = service, server, &beginnings{}
 	federated, err := federate(c, service, kept)
 	check(t, err)
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
-	routes(app, &rest.Server{Identity: service, Federation: federated}, server)
+	m.launcher = launcher(service, kept, m.tenants, m.begun, "prs-public")
+	routes(app, &rest.Server{Identity: service, Launcher: m.launcher, Federation: federated}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	go func() { _ = app.Listener(listener) }()

@@ -83,7 +83,9 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	routes(app, &rest.Server{Identity: service, Federation: federated}, server)
+	routes(app, &rest.Server{
+		Identity: service, Launcher: launcher(service, kept, nil, nil, "prs-public"), Federation: federated,
+	}, server)
 	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
 }
 
@@ -108,7 +110,7 @@ func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *stor
 		return nil, nil, err
 	}
 	service := &identity.Service{
-		Keys: kept, Clients: kept, Tokens: kept, Users: kept, Applications: kept,
+		Keys: kept, Clients: kept, Tokens: kept, Users: kept,
 		Tenants: tenants, Hasher: hasher, Sealer: sealer, Passwords: password.New(runtime.GOMAXPROCS(0), rand.Reader),
 		Uses:        identity.NewUses(kept, log),
 		Environment: c.Environment, Now: time.Now, Random: rand.Reader, NewID: uuid.NewV7, Nudge: nudge,

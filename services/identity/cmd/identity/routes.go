@@ -14,7 +14,7 @@ import (
 
 // public reports the paths whose handlers authenticate their callers themselves, or need not.
 func public(path string) bool {
-	return strings.HasPrefix(path, "/oauth2/") || path == "/auth/oauth2/token" || strings.HasPrefix(path, "/.well-known/")
+	return strings.HasPrefix(path, "/oauth2/") || path == "/auth/oauth2/token" || strings.HasPrefix(path, "/v2/public/") || strings.HasPrefix(path, "/.well-known/")
 }
 
 // routes adds the generated operations, and the OAuth endpoints, which take forms.

@@ -60,8 +60,9 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	kept := &store.Store{DB: db, Log: p.Logger}
 	service := &tenant.Service{
-		Store: &store.Store{DB: db}, Environment: c.Environment, Now: time.Now, NewID: uuid.NewV7, Nudge: relay.Nudge,
+		Store: kept, Environment: c.Environment, Now: time.Now, NewID: uuid.NewV7, Nudge: relay.Nudge,
 	}
 	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}))
 	if err != nil {
@@ -69,5 +70,5 @@ func serve(ctx context.Context) error {
 	}
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Tenants: service}, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
-	return p.Serve(ctx, app, relay.Run)
+	return p.Serve(ctx, app, relay.Run, kept.Sweep)
 }
