@@ -173,6 +173,11 @@ func (p *People) AnswerChallenge(ctx context.Context, c Caller, challengeID, cod
 	if err != nil {
 		return Entered{}, err
 	}
+	return p.answered(ctx, c, userID, method, carry)
+}
+
+// answered goes on with what a challenge carried.
+func (p *People) answered(ctx context.Context, c Caller, userID, method string, carry Carry) (Entered, error) {
 	u, err := p.Users.FindUser(ctx, userID)
 	if err != nil {
 		return Entered{}, err

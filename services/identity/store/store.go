@@ -94,9 +94,11 @@ func (s *Store) Sweep(ctx context.Context) error {
 func sweeps() []string {
 	return []string{
 		`SELECT sweep_access_tokens($1)`,
+		`SELECT sweep_challenges($1)`,
 		`SELECT sweep_federation($1)`,
 		`SELECT sweep_idempotency_keys($1)`,
 		`SELECT sweep_launch_codes($1)`,
+		`SELECT sweep_passkey_ceremonies($1)`,
 		`SELECT sweep_people($1)`,
 	}
 }
