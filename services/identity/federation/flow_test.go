@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
@@ -73,9 +74,23 @@ func TestStrangers(t *testing.T) {
 		wants(t, name, err, fault.Denied, "email_unverified")
 	}
 
-	r.Invited = func(_ context.Context, tenant, email string) (bool, error) {
-		return tenant == r.tenant && email == "stranger@example.org", nil
+	r.Invited = func(ctx context.Context, tenant, email string) (bool, error) {
+		return r.kept.Invited(ctx, tenant, email, r.clock.now())
 	}
+	invite := func(tenant, email string, until time.Time) {
+		_, err := r.kept.Invite(t.Context(), identity.Invitation{
+			ID: newID(t), TenantID: tenant, Email: email, RoleIDs: []string{newID(t)}, Environment: "demo", Hash: []byte(tenant + email),
+			CreatedAt: r.clock.now(), ExpiresAt: until,
+		}, identity.Letter{}, idempotency.Key{}, nil)
+		check(t, err)
+	}
+	invite(newID(t), "outside@example.org", r.clock.now().Add(time.Hour)) // by somebody else
+	invite(r.tenant, "pending@example.org", r.clock.now())                // expired
+	for _, name := range []string{"stranger", "outside", "pending"} {
+		_, err := r.signIn(name)
+		wants(t, name, err, fault.Denied, "not_invited")
+	}
+	invite(r.tenant, "Stranger@example.org", r.clock.now().Add(time.Hour))
 	f, err := r.signIn("stranger")
 	check(t, err)
 	if f.Link == nil || !f.Link.Invited {
