@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -68,7 +69,12 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	kept := &store.Store{DB: db, Log: p.Logger}
-	tenants := peer.NewTenants(p.Peers.Caller("tenant", p.Keyring, p.Name), time.Now)
+	caller := p.Peers.Caller("tenant", p.Keyring, p.Name)
+	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(caller), audit.Options{})
+	if err != nil {
+		return err
+	}
+	tenants := peer.NewTenants(caller, time.Now)
 	service, server, err := assemble(c, p.Logger, tenants, kept, relay.Nudge)
 	if err != nil {
 		return err
@@ -84,9 +90,9 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	routes(app, &rest.Server{
-		Identity: service, Launcher: launcher(service, kept, nil, nil, "prs-public"), Federation: federated,
+		Identity: service, Launcher: launcher(service, kept, tenants, nil, "prs-public"), Federation: federated,
 	}, server)
-	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
+	return p.Serve(ctx, app, relay.Run, trail.Run, kept.Sweep, service.Uses.Run)
 }
 
 // The labels under which keys are derived from CREDENTIAL_KEY. They must never change.
