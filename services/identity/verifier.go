@@ -58,7 +58,7 @@ type KeptPasskey struct {
 // Proofs is all that a user can prove themselves with besides the password.
 type Proofs struct {
 	Email         string
-	Name          string // the first
+	Name          string      // the first
 	TOTP          *TOTPSecret // perhaps not confirmed yet
 	RecoveryCodes int
 	Passkeys      []KeptPasskey
@@ -202,9 +202,9 @@ type Verifier struct {
 	// Letter seals a letter; it is People's.
 	Letter func(template string, c Contents, useful time.Duration) (Letter, error)
 	Random io.Reader
-	Now      func() time.Time
-	NewID    func() (uuid.UUID, error)
-	Nudge    func() // called after a change that has effects outside
+	Now    func() time.Time
+	NewID  func() (uuid.UUID, error)
+	Nudge  func() // called after a change that has effects outside
 }
 
 // now is as exact as the database, which tells tries apart by it.

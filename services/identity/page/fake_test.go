@@ -119,6 +119,7 @@ func (w *world) Register(_ context.Context, d identity.RegisterDraft, further fu
 	}
 	return identity.Registration{}, w.note("register")
 }
+
 func (w *world) VerifyEmail(_ context.Context, _, identifier string) error {
 	if identifier != "good" {
 		return fault.New(fault.Invalid, "invalid_link", "The link is not valid.")
@@ -135,6 +136,7 @@ func (w *world) ResetPassword(_ context.Context, _, identifier, next string, fur
 	}
 	return w.note("reset")
 }
+
 func (w *world) SignIn(_ context.Context, c identity.Caller, address, secret string) (identity.Entered, error) {
 	w.callers = append(w.callers, c)
 	if w.err != nil {
@@ -150,6 +152,7 @@ func (w *world) SignIn(_ context.Context, c identity.Caller, address, secret str
 	}
 	return w.session(identity.ByPassword), nil
 }
+
 func (w *world) Challenge(_ context.Context, id string) (identity.Challenge, error) {
 	ch, ok := w.challenges[id]
 	if !ok {
@@ -175,11 +178,13 @@ func (w *world) AnswerChallenge(_ context.Context, _ identity.Caller, id, code s
 	}
 	return e, nil
 }
+
 func (w *world) StepUp(_ context.Context, s identity.SignIn, _ identity.Caller) (identity.Challenge, error) {
 	ch := identity.Challenge{ID: "challenge-up", UserID: userID, Methods: []string{identity.AnswerMail}}
 	w.challenges[ch.ID], w.carried[ch.ID] = ch, &s
 	return ch, w.note("step-up")
 }
+
 func (w *world) Browser(_ context.Context, cookie string) (*identity.SignIn, *identity.User, error) {
 	in := w.signIns[cookie]
 	if in == nil {
@@ -188,6 +193,7 @@ func (w *world) Browser(_ context.Context, cookie string) (*identity.SignIn, *id
 	copied, user := *in, w.user
 	return &copied, &user, nil
 }
+
 func (w *world) SignOut(_ context.Context, s identity.SignIn) error {
 	for cookie, in := range w.signIns {
 		if in.ID == s.ID {
@@ -196,6 +202,7 @@ func (w *world) SignOut(_ context.Context, s identity.SignIn) error {
 	}
 	return w.note("sign-out")
 }
+
 func (w *world) ChooseTenant(_ context.Context, s identity.SignIn, tenantID string) error {
 	if !slices.ContainsFunc(w.memberships, func(m identity.Membership) bool { return m.TenantID == tenantID }) {
 		return fault.New(fault.Denied, "not_a_member", "You are not a member of that organization.")
@@ -207,18 +214,23 @@ func (w *world) ChooseTenant(_ context.Context, s identity.SignIn, tenantID stri
 	}
 	return w.note("choose")
 }
+
 func (w *world) Memberships(context.Context, string) ([]identity.Membership, error) {
 	return w.memberships, nil
 }
+
 func (w *world) Sessions(context.Context, identity.SignIn) ([]identity.Session, error) {
 	return w.sessions, nil
 }
+
 func (w *world) EndSession(_ context.Context, _ identity.SignIn, id string) error {
 	return w.note("end " + id)
 }
+
 func (w *world) UpdateProfile(_ context.Context, _, first, last string) error {
 	return w.note("profile " + first + " " + last)
 }
+
 func (w *world) ChangePassword(_ context.Context, _ identity.SignIn, _ identity.Caller, current, next string, further func(...fault.Field) error) error {
 	if current != password {
 		return fault.New(fault.Unauthenticated, "wrong_credentials", "Wrong.")
@@ -228,6 +240,7 @@ func (w *world) ChangePassword(_ context.Context, _ identity.SignIn, _ identity.
 	}
 	return w.note("password")
 }
+
 func (w *world) AcceptInvitation(_ context.Context, s *identity.SignIn, _, identifier string, d identity.RegisterDraft, _ func(...fault.Field) error) error {
 	if identifier != "good" {
 		return fault.New(fault.Invalid, "invalid_link", "The link is not valid.")
@@ -249,6 +262,7 @@ func (w *world) BeginTOTP(context.Context, string) (identity.Enrolment, error) {
 	_ = png.Encode(&out, picture)
 	return identity.Enrolment{Secret: "JBSWY3DPEHPK3PXPJBSWY3DPEHPK3PXP", URI: "otpauth://totp/Patient%20Mesh:mara?secret=JBSWY3DP", QR: out.Bytes()}, w.note("begin-totp")
 }
+
 func (w *world) ConfirmTOTP(_ context.Context, _, code string) ([]string, error) {
 	if code != "123456" {
 		return nil, fault.New(fault.Invalid, "wrong_code", "Wrong.")
@@ -263,16 +277,21 @@ func (w *world) NewRecoveryCodes(context.Context, string) ([]string, error) {
 	}
 	return codes, w.note("recovery")
 }
+
 func (w *world) BeginPasskey(context.Context, string) ([]byte, string, error) {
 	return []byte(`{"publicKey":{}}`), "handle", w.note("begin-passkey")
 }
+
 func (w *world) FinishPasskey(context.Context, string, string, string, []byte) error {
 	return w.note("finish-passkey")
 }
+
 func (w *world) RemovePasskey(context.Context, string, string) error { return w.note("remove-passkey") }
+
 func (w *world) BeginPasskeySignIn(context.Context) ([]byte, string, error) {
 	return []byte(`{"publicKey":{}}`), "handle", nil
 }
+
 func (w *world) FinishPasskeySignIn(_ context.Context, _ identity.Caller, handle string, _ []byte) (identity.Entered, error) {
 	if handle != "handle" {
 		return identity.Entered{}, fault.New(fault.Unauthenticated, "wrong_credentials", "The passkey is not known here.")
@@ -299,13 +318,17 @@ func (w *world) BeginAuthorize(_ context.Context, p url.Values) (*oauth.Authoriz
 func sent(a *oauth.Authorization, query string) oauth.Response {
 	return oauth.Response{Status: http.StatusSeeOther, Header: map[string]string{"Location": a.RedirectURI + "?" + query}}
 }
+
 func (w *world) Grant(_ context.Context, a *oauth.Authorization, d oauth.Decision) (oauth.Response, error) {
 	return sent(a, "code=c&tenant="+d.TenantID+"&scope="+url.QueryEscape(strings.Join(d.Scopes, " "))), w.note("grant")
 }
+
 func (w *world) Deny(_ context.Context, a *oauth.Authorization, code string) oauth.Response {
 	return sent(a, "error="+code)
 }
+
 func (w *world) Consented(context.Context, string, string) ([]string, error) { return w.consented, nil }
+
 func (w *world) Consent(_ context.Context, _, _ string, scopes []string) error {
 	w.consented = append(w.consented, scopes...)
 	return w.note("consent")
@@ -317,6 +340,7 @@ func (w *world) Roles(context.Context) ([]identity.Role, error) {
 		role("Records Reader", principal.PatientRead), role("System", principal.ClientManage),
 	}, nil
 }
+
 func (w *world) MintKey(ctx context.Context, d identity.KeyDraft, key idempotency.Key, further func(...fault.Field) error) (identity.Minted, error) {
 	w.acted, _ = principal.From(ctx)
 	var faults []fault.Field
@@ -337,11 +361,13 @@ func (w *world) MintKey(ctx context.Context, d identity.KeyDraft, key idempotenc
 	}
 	return m, w.note("mint")
 }
+
 func (w *world) ListKeys(ctx context.Context, _ listing.Request) (identity.KeyList, error) {
 	w.acted, _ = principal.From(ctx)
 	roles, _ := w.Roles(ctx)
 	return identity.KeyList{Keys: w.keys, Roles: roles, Total: int64(len(w.keys))}, nil
 }
+
 func (w *world) RevokeKey(ctx context.Context, id string) error {
 	w.acted, _ = principal.From(ctx)
 	return w.note("revoke " + id)

@@ -136,7 +136,9 @@ func (p *Party) BeginAnswer(u User) (options, state []byte, err error) {
 }
 
 // Answer is a browser's answer to BeginSignIn or BeginAnswer, of which nothing is proved yet.
-type Answer struct{ parsed *protocol.ParsedCredentialAssertionData }
+type Answer struct {
+	parsed *protocol.ParsedCredentialAssertionData
+}
 
 // ReadAnswer reads what a browser answered.
 func ReadAnswer(response []byte) (Answer, error) {

@@ -43,6 +43,8 @@ const (
 type neighbour struct {
 	mu      sync.Mutex
 	tenants map[string]identity.Standing
+	people  map[string]map[string]identity.Member // by tenant and user
+	mfa     map[string]bool
 	away    bool
 }
 
@@ -118,6 +120,8 @@ type meshed struct {
 	tenant  string
 	service *identity.Service
 	server  *oauth.Server
+	people  *identity.People
+	mail    string // the folder that letters are written to
 	clock   *clock
 	redis   redis.UniversalClient
 	log     *bytes.Buffer
@@ -136,7 +140,7 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-func start(t testing.TB) *meshed {
+func start(t testing.TB, options ...func(*settings)) *meshed {
 	t.Helper()
 	m := &meshed{
 		tenants: &neighbour{tenants: map[string]identity.Standing{}}, clock: &clock{at: time.Now()},
@@ -157,23 +161,39 @@ func start(t testing.TB) *meshed {
 
 	relay, err := outbox.NewRelay(db, log, outbox.Options{Handlers: map[string]outbox.Handler{session.Effect: session.Handler(m.redis)}})
 	check(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	var loops sync.WaitGroup
-	loops.Go(func() { _ = relay.Run(ctx) })
-	t.Cleanup(func() { stop(); loops.Wait() })
+	carry := relays{relay}
 
 	c := settings{
 		Common: config.Common{Environment: config.Demo}, PublicURL: "https://mesh.example/",
 		CredentialKey: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
 	}
+	m.mail = t.TempDir()
+	c.peopleSettings = peopleSettings{
+		MailDir: m.mail, SignInFor: 12 * time.Hour, SignInIdle: 2 * time.Hour,
+		SignInsPerAddress: 20, RegistrationsPerAddress: 10, ResetsPerAddress: 20,
+	}
+	for _, o := range options {
+		o(&c)
+	}
 	kept := &store.Store{DB: db, Log: log}
-	service, server, err := assemble(c, log, m.tenants, kept, relay.Nudge)
+	service, server, err := assemble(c, log, m.tenants, kept, func() { carry.nudge() })
 	check(t, err)
 	service.Now = m.clock.now
+	post, err := c.post(service, log)
+	check(t, err)
+	further, err := peopleRelays(db, log, post, m.tenants)
+	check(t, err)
+	carry = append(carry, further...)
+	m.people, err = newPeople(c, service, kept, m.redis, m.tenants, families{})
+	check(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	var loops sync.WaitGroup
+	loops.Go(func() { _ = carry.run(ctx) })
+	t.Cleanup(func() { stop(); loops.Wait() })
 	m.service, m.server = service, server
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
-	routes(app, &rest.Server{Identity: service}, server)
+	routes(app, &rest.Server{Identity: service, People: m.people}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	go func() { _ = app.Listener(listener) }()

@@ -69,7 +69,21 @@ func serve(ctx context.Context) error {
 	}
 	kept := &store.Store{DB: db, Log: p.Logger}
 	tenants := peer.NewTenants(p.Peers.Caller("tenant", p.Keyring, p.Name), time.Now)
-	service, server, err := assemble(c, p.Logger, tenants, kept, relay.Nudge)
+	carry := relays{relay}
+	service, server, err := assemble(c, p.Logger, tenants, kept, func() { carry.nudge() })
+	if err != nil {
+		return err
+	}
+	post, err := c.post(service, p.Logger)
+	if err != nil {
+		return err
+	}
+	further, err := peopleRelays(db, p.Logger, post, tenants)
+	if err != nil {
+		return err
+	}
+	carry = append(carry, further...)
+	people, err := newPeople(c, service, kept, redis, tenants, families{})
 	if err != nil {
 		return err
 	}
@@ -79,8 +93,8 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	routes(app, &rest.Server{Identity: service}, server)
-	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
+	routes(app, &rest.Server{Identity: service, People: people}, server)
+	return p.Serve(ctx, app, carry.run, kept.Sweep, service.Uses.Run)
 }
 
 // The labels under which keys are derived from CREDENTIAL_KEY. They must never change.

@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/patient-mesh/patient-mesh/libs/web"
+	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/api"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
 	"github.com/patient-mesh/patient-mesh/services/identity/rest"
@@ -14,11 +15,12 @@ import (
 
 // public reports the paths whose handlers authenticate their callers themselves, or need not.
 func public(path string) bool {
-	return strings.HasPrefix(path, "/oauth2/") || path == "/auth/oauth2/token" || strings.HasPrefix(path, "/.well-known/")
+	return strings.HasPrefix(path, "/user/public/") || strings.HasPrefix(path, "/oauth2/") || path == "/auth/oauth2/token" || strings.HasPrefix(path, "/.well-known/")
 }
 
 // routes adds the generated operations, and the OAuth endpoints, which take forms.
 func routes(app *web.App, server *rest.Server, o *oauth.Server) {
+	app.Use(arriving)
 	app.Post("/oauth2/token", form(o.Token))
 	app.Post("/auth/oauth2/token", form(o.Token))
 	app.Post("/oauth2/revoke", form(o.Revoke))
@@ -47,4 +49,10 @@ func write(c *fiber.Ctx, r oauth.Response) error {
 	c.Status(r.Status)
 	c.Response().SetBody(r.Body)
 	return nil
+}
+
+// arriving notes where a request came from, as the gateway says, which lets no caller say it.
+func arriving(c *fiber.Ctx) error {
+	c.SetUserContext(identity.Arriving(c.UserContext(), c.Get(fiber.HeaderXForwardedFor)))
+	return c.Next()
 }
