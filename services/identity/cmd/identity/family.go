@@ -15,5 +15,6 @@ func (families) SwitchFamily(context.Context, string, string, string, bool) (boo
 func (families) Exchange(context.Context, identity.Exchange) (identity.Exchanged, error) {
 	return identity.Exchanged{}, nil
 }
+
 func (families) EndFamily(context.Context, string, string, bool) (bool, error)  { return false, nil }
 func (families) FamiliesOf(context.Context, string) ([]identity.Session, error) { return nil, nil }

@@ -114,19 +114,20 @@ func (c *clock) move(by time.Duration) {
 
 // meshed is the whole service on a port of its own, on a real database and a real Redis.
 type meshed struct {
-	base    string
-	keys    *principal.Keyring
-	tenants *neighbour
-	tenant  string
-	service *identity.Service
-	server  *oauth.Server
-	people  *identity.People
-	mail    string // the folder that letters are written to
-	clock   *clock
-	redis   redis.UniversalClient
-	log     *bytes.Buffer
-	logged  *sync.Mutex
-	admin   string // URL of the database for a superuser
+	base     string
+	keys     *principal.Keyring
+	tenants  *neighbour
+	tenant   string
+	service  *identity.Service
+	server   *oauth.Server
+	people   *identity.People
+	mail     string // the folder that letters are written to
+	clock    *clock
+	redis    redis.UniversalClient
+	log      *bytes.Buffer
+	logged   *sync.Mutex
+	database string // URL of the database as the service has it
+	admin    string // URL of the database for a superuser
 }
 
 type lockedWriter struct {
@@ -149,7 +150,7 @@ func start(t testing.TB, options ...func(*settings)) *meshed {
 	log := slog.New(slog.NewJSONHandler(lockedWriter{m.logged, m.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	m.tenant = m.newTenant(t)
 	database := testkit.Postgres(t, store.Migrations())
-	m.admin = database.AdminURL
+	m.database, m.admin = database.URL, database.AdminURL
 	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 8})
 	check(t, err)
 	t.Cleanup(db.Close)
