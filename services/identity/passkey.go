@@ -183,8 +183,8 @@ func (v *Verifier) BeginPasskeySignIn(ctx context.Context) (options []byte, hand
 	return options, handle, err
 }
 
-// passkeyOwner checks the answer to BeginPasskeySignIn and gives whose passkey it was.
-func (v *Verifier) passkeyOwner(ctx context.Context, handle string, response []byte) (user string, err error) {
+// PasskeyOwner checks the answer to BeginPasskeySignIn and gives whose passkey it was.
+func (v *Verifier) PasskeyOwner(ctx context.Context, handle string, response []byte) (user string, err error) {
 	party, err := v.party()
 	if err != nil {
 		return "", err
@@ -269,9 +269,9 @@ func (v *Verifier) BeginPasskeyAnswer(ctx context.Context, challenge string) (op
 	return options, handle, err
 }
 
-// answerByPasskey answers a challenge, whatever number of wrong codes was counted for its user: a signature cannot be
+// AnswerByPasskey answers a challenge, whatever number of wrong codes was counted for its user: a signature cannot be
 // guessed.
-func (v *Verifier) answerByPasskey(ctx context.Context, challenge, handle string, response []byte) (userID string, carry Carry, err error) {
+func (v *Verifier) AnswerByPasskey(ctx context.Context, challenge, handle string, response []byte) (userID string, carry Carry, err error) {
 	party, err := v.party()
 	if err != nil {
 		return "", Carry{}, err
@@ -313,9 +313,18 @@ func (v *Verifier) answerByPasskey(ctx context.Context, challenge, handle string
 // FinishPasskeySignIn signs in by the answer to BeginPasskeySignIn. No password and no second factor is asked for: a
 // passkey is two by itself.
 func (p *People) FinishPasskeySignIn(ctx context.Context, c Caller, handle string, response []byte) (Entered, error) {
-	user, err := p.passkeyOwner(ctx, handle, response)
+	user, err := p.PasskeyOwner(ctx, handle, response)
 	if err != nil {
 		return Entered{}, err
 	}
 	return p.SignInVerified(ctx, c, user, ByPasskey)
+}
+
+// FinishPasskeyAnswer is AnswerChallenge by the answer to BeginPasskeyAnswer.
+func (p *People) FinishPasskeyAnswer(ctx context.Context, c Caller, challengeID, handle string, response []byte) (Entered, error) {
+	userID, carry, err := p.AnswerByPasskey(ctx, challengeID, handle, response)
+	if err != nil {
+		return Entered{}, err
+	}
+	return p.answered(ctx, c, userID, ByPasskey, carry)
 }

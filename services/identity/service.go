@@ -57,11 +57,6 @@ type UserStore interface {
 	CreateUser(ctx context.Context, u User) (User, error)
 }
 
-// ApplicationStore keeps external applications.
-type ApplicationStore interface {
-	CreateApplication(ctx context.Context, a Application) error
-}
-
 // Tenants is what we ask of the tenant service.
 type Tenants interface {
 	// Roles gives all roles, perhaps as they were a minute ago.
@@ -72,16 +67,15 @@ type Tenants interface {
 
 // Service is the verbs. It is safe for concurrent use.
 type Service struct {
-	Keys         KeyStore
-	Clients      ClientStore
-	Tokens       TokenStore
-	Users        UserStore
-	Applications ApplicationStore
-	Tenants      Tenants
-	Hasher       secret.Hasher
-	Sealer       *seal.Sealer
-	Passwords    *password.Hasher
-	Uses         *Uses
+	Keys      KeyStore
+	Clients   ClientStore
+	Tokens    TokenStore
+	Users     UserStore
+	Tenants   Tenants
+	Hasher    secret.Hasher
+	Sealer    *seal.Sealer
+	Passwords *password.Hasher
+	Uses      *Uses
 	// Genuine reports whether a token was made by us, without looking it up.
 	Genuine     func(token string) bool
 	Environment string

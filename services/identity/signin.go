@@ -176,15 +176,7 @@ func (p *People) AnswerChallenge(ctx context.Context, c Caller, challengeID, cod
 	return p.answered(ctx, c, userID, method, carry)
 }
 
-// AnswerByPasskey is AnswerChallenge by the browser's answer to BeginPasskeyAnswer.
-func (p *People) AnswerByPasskey(ctx context.Context, c Caller, challengeID, handle string, response []byte) (Entered, error) {
-	userID, carry, err := p.answerByPasskey(ctx, challengeID, handle, response)
-	if err != nil {
-		return Entered{}, err
-	}
-	return p.answered(ctx, c, userID, ByPasskey, carry)
-}
-
+// answered goes on with what a challenge carried.
 func (p *People) answered(ctx context.Context, c Caller, userID, method string, carry Carry) (Entered, error) {
 	u, err := p.Users.FindUser(ctx, userID)
 	if err != nil {

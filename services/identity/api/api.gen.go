@@ -92,6 +92,47 @@ type ClientRequest = body.Object
 // CredentialRequest defines model for CredentialRequest.
 type CredentialRequest = body.Object
 
+// ExternalApplication defines model for ExternalApplication.
+type ExternalApplication struct {
+	CreatedAt string `json:"createdAt"`
+	Id        string `json:"id"`
+	LaunchUrl string `json:"launchUrl"`
+	Name      string `json:"name"`
+
+	// TenantId Null when users of every tenant may launch it.
+	TenantId *string `json:"tenantId"`
+}
+
+// ExternalApplicationPage defines model for ExternalApplicationPage.
+type ExternalApplicationPage struct {
+	Content []ExternalApplication `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// ExternalApplicationRequest defines model for ExternalApplicationRequest.
+type ExternalApplicationRequest = body.Object
+
+// IdentityProvider defines model for IdentityProvider.
+type IdentityProvider struct {
+	ClientId  string `json:"clientId"`
+	CreatedAt string `json:"createdAt"`
+	Issuer    string `json:"issuer"`
+	Name      string `json:"name"`
+
+	// RedirectUri The address to register at the provider.
+	RedirectUri string `json:"redirectUri"`
+	UpdatedAt   string `json:"updatedAt"`
+}
+
+// IdentityProviderRequest defines model for IdentityProviderRequest.
+type IdentityProviderRequest = body.Object
+
 // InternalClient defines model for InternalClient.
 type InternalClient struct {
 	ClientId     string `json:"clientId"`
@@ -140,6 +181,36 @@ type KeyRole struct {
 
 	// Name Example: Records Reader
 	Name string `json:"name"`
+}
+
+// LaunchExchange defines model for LaunchExchange.
+type LaunchExchange = body.Object
+
+// LaunchTokens defines model for LaunchTokens.
+type LaunchTokens struct {
+	AccessToken string `json:"access_token"`
+
+	// ExpiresIn Seconds.
+	//
+	// Example: 900
+	ExpiresIn int `json:"expires_in"`
+
+	// RefreshToken For `/auth/oauth2/token`, with the id of the public client.
+	RefreshToken string `json:"refresh_token"`
+
+	// Scope Example: patient:read patient:write offline_access
+	Scope    string `json:"scope"`
+	TenantId string `json:"tenantId"`
+
+	// TokenType Example: Bearer
+	TokenType string `json:"token_type"`
+	UserId    string `json:"userId"`
+}
+
+// Launched defines model for Launched.
+type Launched struct {
+	// LaunchUrl Good for 60 seconds and one exchange.
+	LaunchUrl string `json:"launchUrl"`
 }
 
 // Member defines model for Member.
@@ -227,6 +298,20 @@ type Principal = principal.Principal
 // RecoveryCodes defines model for RecoveryCodes.
 type RecoveryCodes struct {
 	RecoveryCodes []string `json:"recoveryCodes"`
+}
+
+// RegisteredApplication defines model for RegisteredApplication.
+type RegisteredApplication struct {
+	CreatedAt string `json:"createdAt"`
+	Id        string `json:"id"`
+	LaunchUrl string `json:"launchUrl"`
+	Name      string `json:"name"`
+
+	// SharedSecret Shown this once.
+	SharedSecret string `json:"sharedSecret"`
+
+	// TenantId Null when users of every tenant may launch it.
+	TenantId *string `json:"tenantId"`
 }
 
 // RegisteredClient defines model for RegisteredClient.
@@ -346,6 +431,24 @@ type ExchangeTenantParams struct {
 	RevokeToken *RevokeToken `form:"revokeToken,omitempty" json:"revokeToken,omitempty"`
 }
 
+// ListApplicationsParams defines parameters for ListApplications.
+type ListApplicationsParams struct {
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// CreateApplicationParams defines parameters for CreateApplication.
+type CreateApplicationParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // GetMfaConfigParams defines parameters for GetMfaConfig.
 type GetMfaConfigParams struct {
 	// Challenge The challenge. Without it the answer is that to one that does not exist.
@@ -460,8 +563,17 @@ type ResetPasswordJSONRequestBody = ResetRequest
 // VerifyPasswordUpdateJSONRequestBody defines body for VerifyPasswordUpdate for application/json ContentType.
 type VerifyPasswordUpdateJSONRequestBody = PasswordRequest
 
+// CreateApplicationJSONRequestBody defines body for CreateApplication for application/json ContentType.
+type CreateApplicationJSONRequestBody = ExternalApplicationRequest
+
 // CreateClientJSONRequestBody defines body for CreateClient for application/json ContentType.
 type CreateClientJSONRequestBody = ClientRequest
+
+// ExchangeLaunchJSONRequestBody defines body for ExchangeLaunch for application/json ContentType.
+type ExchangeLaunchJSONRequestBody = LaunchExchange
+
+// PutIdentityProviderJSONRequestBody defines body for PutIdentityProvider for application/json ContentType.
+type PutIdentityProviderJSONRequestBody = IdentityProviderRequest
 
 // InviteJSONRequestBody defines body for Invite for application/json ContentType.
 type InviteJSONRequestBody = InvitationRequest
@@ -513,6 +625,18 @@ type ServerInterface interface {
 	// VerifyPasswordUpdate Set a new password
 	// (POST /user/public/verify-password-update/{userId}/{identifier})
 	VerifyPasswordUpdate(c *fiber.Ctx, userId string, identifier string) error
+	// ListApplications List the external applications of all tenants
+	// (GET /v2/external-application)
+	ListApplications(c *fiber.Ctx, params ListApplicationsParams) error
+	// CreateApplication Register an external application
+	// (POST /v2/external-application)
+	CreateApplication(c *fiber.Ctx, params CreateApplicationParams) error
+	// DeleteApplication Delete an external application
+	// (DELETE /v2/external-application/{id})
+	DeleteApplication(c *fiber.Ctx, id string) error
+	// LaunchApplication Launch an external application
+	// (POST /v2/external-application/{id}/launch)
+	LaunchApplication(c *fiber.Ctx, id string) error
 	// GetMfaConfig How a challenge can be answered
 	// (GET /v2/mfa/config)
 	GetMfaConfig(c *fiber.Ctx, params GetMfaConfigParams) error
@@ -528,6 +652,18 @@ type ServerInterface interface {
 	// DeleteClient Delete an OAuth client
 	// (DELETE /v2/oauth2/client/{clientId})
 	DeleteClient(c *fiber.Ctx, clientId string) error
+	// ExchangeLaunch Exchange the code of a launch for tokens
+	// (POST /v2/public/external-application/auth/oauth2/user/token)
+	ExchangeLaunch(c *fiber.Ctx) error
+	// DeleteIdentityProvider Sign members in here again
+	// (DELETE /v2/tenant/identity-provider)
+	DeleteIdentityProvider(c *fiber.Ctx) error
+	// GetIdentityProvider The OpenID Connect provider of the tenant
+	// (GET /v2/tenant/identity-provider)
+	GetIdentityProvider(c *fiber.Ctx) error
+	// PutIdentityProvider Name the OpenID Connect provider of the tenant
+	// (PUT /v2/tenant/identity-provider)
+	PutIdentityProvider(c *fiber.Ctx) error
 	// ListInvitations List invitations that nobody has accepted yet
 	// (GET /v2/tenant/invitation)
 	ListInvitations(c *fiber.Ctx, params ListInvitationsParams) error
@@ -877,6 +1013,158 @@ func (siw *ServerInterfaceWrapper) VerifyPasswordUpdate(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListApplications operation middleware
+func (siw *ServerInterfaceWrapper) ListApplications(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListApplicationsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListApplications(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateApplication operation middleware
+func (siw *ServerInterfaceWrapper) CreateApplication(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateApplicationParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateApplication(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteApplication operation middleware
+func (siw *ServerInterfaceWrapper) DeleteApplication(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteApplication(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// LaunchApplication operation middleware
+func (siw *ServerInterfaceWrapper) LaunchApplication(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.LaunchApplication(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // GetMfaConfig operation middleware
 func (siw *ServerInterfaceWrapper) GetMfaConfig(c *fiber.Ctx) error {
 
@@ -1061,6 +1349,78 @@ func (siw *ServerInterfaceWrapper) DeleteClient(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.DeleteClient(c, clientId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ExchangeLaunch operation middleware
+func (siw *ServerInterfaceWrapper) ExchangeLaunch(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExchangeLaunch(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) DeleteIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteIdentityProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) GetIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetIdentityProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) PutIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutIdentityProvider(c)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -1521,6 +1881,22 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Delete(options.BaseURL+"/v2/token/:id", wrapper.RevokeApiKey)
 
+	router.Get(options.BaseURL+"/v2/external-application", wrapper.ListApplications)
+
+	router.Post(options.BaseURL+"/v2/external-application", wrapper.CreateApplication)
+
+	router.Delete(options.BaseURL+"/v2/external-application/:id", wrapper.DeleteApplication)
+
+	router.Post(options.BaseURL+"/v2/external-application/:id/launch", wrapper.LaunchApplication)
+
+	router.Post(options.BaseURL+"/v2/public/external-application/auth/oauth2/user/token", wrapper.ExchangeLaunch)
+
+	router.Delete(options.BaseURL+"/v2/tenant/identity-provider", wrapper.DeleteIdentityProvider)
+
+	router.Get(options.BaseURL+"/v2/tenant/identity-provider", wrapper.GetIdentityProvider)
+
+	router.Put(options.BaseURL+"/v2/tenant/identity-provider", wrapper.PutIdentityProvider)
+
 	router.Get(options.BaseURL+"/v2/oauth2/client", wrapper.ListClients)
 
 	router.Post(options.BaseURL+"/v2/oauth2/client", wrapper.CreateClient)
@@ -1828,6 +2204,109 @@ func (response VerifyPasswordUpdate200JSONResponse) VisitVerifyPasswordUpdateRes
 	return ctx.JSON(&response)
 }
 
+type ListApplicationsRequestObject struct {
+	Params ListApplicationsParams
+}
+
+type ListApplicationsResponseObject interface {
+	VisitListApplicationsResponse(ctx *fiber.Ctx) error
+}
+
+type ListApplications200ResponseHeaders struct {
+	Link *string
+}
+
+type ListApplications200JSONResponse struct {
+	Body    ExternalApplicationPage
+	Headers ListApplications200ResponseHeaders
+}
+
+func (response ListApplications200JSONResponse) VisitListApplicationsResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateApplicationRequestObject struct {
+	Params CreateApplicationParams
+	Body   *CreateApplicationJSONRequestBody
+}
+
+type CreateApplicationResponseObject interface {
+	VisitCreateApplicationResponse(ctx *fiber.Ctx) error
+}
+
+type CreateApplication201ResponseHeaders struct {
+	CacheControl *string
+	Location     *string
+}
+
+type CreateApplication201JSONResponse struct {
+	Body    RegisteredApplication
+	Headers CreateApplication201ResponseHeaders
+}
+
+func (response CreateApplication201JSONResponse) VisitCreateApplicationResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteApplicationRequestObject struct {
+	Id string `json:"id"`
+}
+
+type DeleteApplicationResponseObject interface {
+	VisitDeleteApplicationResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteApplication200JSONResponse ServiceResponseDTO
+
+func (response DeleteApplication200JSONResponse) VisitDeleteApplicationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type LaunchApplicationRequestObject struct {
+	Id string `json:"id"`
+}
+
+type LaunchApplicationResponseObject interface {
+	VisitLaunchApplicationResponse(ctx *fiber.Ctx) error
+}
+
+type LaunchApplication200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type LaunchApplication200JSONResponse struct {
+	Body    Launched
+	Headers LaunchApplication200ResponseHeaders
+}
+
+func (response LaunchApplication200JSONResponse) VisitLaunchApplicationResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetMfaConfigRequestObject struct {
 	Params GetMfaConfigParams
 }
@@ -1942,6 +2421,82 @@ type DeleteClientResponseObject interface {
 type DeleteClient200JSONResponse ServiceResponseDTO
 
 func (response DeleteClient200JSONResponse) VisitDeleteClientResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ExchangeLaunchRequestObject struct {
+	Body *ExchangeLaunchJSONRequestBody
+}
+
+type ExchangeLaunchResponseObject interface {
+	VisitExchangeLaunchResponse(ctx *fiber.Ctx) error
+}
+
+type ExchangeLaunch200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type ExchangeLaunch200JSONResponse struct {
+	Body    LaunchTokens
+	Headers ExchangeLaunch200ResponseHeaders
+}
+
+func (response ExchangeLaunch200JSONResponse) VisitExchangeLaunchResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteIdentityProviderRequestObject struct {
+}
+
+type DeleteIdentityProviderResponseObject interface {
+	VisitDeleteIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteIdentityProvider200JSONResponse ServiceResponseDTO
+
+func (response DeleteIdentityProvider200JSONResponse) VisitDeleteIdentityProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetIdentityProviderRequestObject struct {
+}
+
+type GetIdentityProviderResponseObject interface {
+	VisitGetIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type GetIdentityProvider200JSONResponse IdentityProvider
+
+func (response GetIdentityProvider200JSONResponse) VisitGetIdentityProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PutIdentityProviderRequestObject struct {
+	Body *PutIdentityProviderJSONRequestBody
+}
+
+type PutIdentityProviderResponseObject interface {
+	VisitPutIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type PutIdentityProvider200JSONResponse IdentityProvider
+
+func (response PutIdentityProvider200JSONResponse) VisitPutIdentityProviderResponse(ctx *fiber.Ctx) error {
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
 
@@ -2247,6 +2802,18 @@ type StrictServerInterface interface {
 	// VerifyPasswordUpdate Set a new password
 	// (POST /user/public/verify-password-update/{userId}/{identifier})
 	VerifyPasswordUpdate(ctx context.Context, request VerifyPasswordUpdateRequestObject) (VerifyPasswordUpdateResponseObject, error)
+	// ListApplications List the external applications of all tenants
+	// (GET /v2/external-application)
+	ListApplications(ctx context.Context, request ListApplicationsRequestObject) (ListApplicationsResponseObject, error)
+	// CreateApplication Register an external application
+	// (POST /v2/external-application)
+	CreateApplication(ctx context.Context, request CreateApplicationRequestObject) (CreateApplicationResponseObject, error)
+	// DeleteApplication Delete an external application
+	// (DELETE /v2/external-application/{id})
+	DeleteApplication(ctx context.Context, request DeleteApplicationRequestObject) (DeleteApplicationResponseObject, error)
+	// LaunchApplication Launch an external application
+	// (POST /v2/external-application/{id}/launch)
+	LaunchApplication(ctx context.Context, request LaunchApplicationRequestObject) (LaunchApplicationResponseObject, error)
 	// GetMfaConfig How a challenge can be answered
 	// (GET /v2/mfa/config)
 	GetMfaConfig(ctx context.Context, request GetMfaConfigRequestObject) (GetMfaConfigResponseObject, error)
@@ -2262,6 +2829,18 @@ type StrictServerInterface interface {
 	// DeleteClient Delete an OAuth client
 	// (DELETE /v2/oauth2/client/{clientId})
 	DeleteClient(ctx context.Context, request DeleteClientRequestObject) (DeleteClientResponseObject, error)
+	// ExchangeLaunch Exchange the code of a launch for tokens
+	// (POST /v2/public/external-application/auth/oauth2/user/token)
+	ExchangeLaunch(ctx context.Context, request ExchangeLaunchRequestObject) (ExchangeLaunchResponseObject, error)
+	// DeleteIdentityProvider Sign members in here again
+	// (DELETE /v2/tenant/identity-provider)
+	DeleteIdentityProvider(ctx context.Context, request DeleteIdentityProviderRequestObject) (DeleteIdentityProviderResponseObject, error)
+	// GetIdentityProvider The OpenID Connect provider of the tenant
+	// (GET /v2/tenant/identity-provider)
+	GetIdentityProvider(ctx context.Context, request GetIdentityProviderRequestObject) (GetIdentityProviderResponseObject, error)
+	// PutIdentityProvider Name the OpenID Connect provider of the tenant
+	// (PUT /v2/tenant/identity-provider)
+	PutIdentityProvider(ctx context.Context, request PutIdentityProviderRequestObject) (PutIdentityProviderResponseObject, error)
 	// ListInvitations List invitations that nobody has accepted yet
 	// (GET /v2/tenant/invitation)
 	ListInvitations(ctx context.Context, request ListInvitationsRequestObject) (ListInvitationsResponseObject, error)
@@ -2788,6 +3367,128 @@ func (sh *strictHandler) VerifyPasswordUpdate(ctx *fiber.Ctx, userId string, ide
 	return nil
 }
 
+// ListApplications operation middleware
+func (sh *strictHandler) ListApplications(ctx *fiber.Ctx, params ListApplicationsParams) error {
+	var request ListApplicationsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListApplications(ctx.UserContext(), request.(ListApplicationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListApplications")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListApplicationsResponseObject); ok {
+		if err := validResponse.VisitListApplicationsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateApplication operation middleware
+func (sh *strictHandler) CreateApplication(ctx *fiber.Ctx, params CreateApplicationParams) error {
+	var request CreateApplicationRequestObject
+
+	request.Params = params
+
+	var body CreateApplicationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateApplication(ctx.UserContext(), request.(CreateApplicationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateApplication")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateApplicationResponseObject); ok {
+		if err := validResponse.VisitCreateApplicationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteApplication operation middleware
+func (sh *strictHandler) DeleteApplication(ctx *fiber.Ctx, id string) error {
+	var request DeleteApplicationRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteApplication(ctx.UserContext(), request.(DeleteApplicationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteApplication")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteApplicationResponseObject); ok {
+		if err := validResponse.VisitDeleteApplicationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// LaunchApplication operation middleware
+func (sh *strictHandler) LaunchApplication(ctx *fiber.Ctx, id string) error {
+	var request LaunchApplicationRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.LaunchApplication(ctx.UserContext(), request.(LaunchApplicationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LaunchApplication")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(LaunchApplicationResponseObject); ok {
+		if err := validResponse.VisitLaunchApplicationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetMfaConfig operation middleware
 func (sh *strictHandler) GetMfaConfig(ctx *fiber.Ctx, params GetMfaConfigParams) error {
 	var request GetMfaConfigRequestObject
@@ -2929,6 +3630,134 @@ func (sh *strictHandler) DeleteClient(ctx *fiber.Ctx, clientId string) error {
 		return err
 	} else if validResponse, ok := response.(DeleteClientResponseObject); ok {
 		if err := validResponse.VisitDeleteClientResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ExchangeLaunch operation middleware
+func (sh *strictHandler) ExchangeLaunch(ctx *fiber.Ctx) error {
+	var request ExchangeLaunchRequestObject
+
+	var body ExchangeLaunchJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExchangeLaunch(ctx.UserContext(), request.(ExchangeLaunchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExchangeLaunch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExchangeLaunchResponseObject); ok {
+		if err := validResponse.VisitExchangeLaunchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteIdentityProvider operation middleware
+func (sh *strictHandler) DeleteIdentityProvider(ctx *fiber.Ctx) error {
+	var request DeleteIdentityProviderRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteIdentityProvider(ctx.UserContext(), request.(DeleteIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitDeleteIdentityProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetIdentityProvider operation middleware
+func (sh *strictHandler) GetIdentityProvider(ctx *fiber.Ctx) error {
+	var request GetIdentityProviderRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetIdentityProvider(ctx.UserContext(), request.(GetIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitGetIdentityProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutIdentityProvider operation middleware
+func (sh *strictHandler) PutIdentityProvider(ctx *fiber.Ctx) error {
+	var request PutIdentityProviderRequestObject
+
+	var body PutIdentityProviderJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutIdentityProvider(ctx.UserContext(), request.(PutIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitPutIdentityProviderResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

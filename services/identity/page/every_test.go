@@ -39,6 +39,8 @@ func pages(t *testing.T, w *world) map[string]*browser {
 		"reset-password-bad": plain().get("/user/public/verify-password-update/u/bad").submit("/reset-password"),
 		"second-app":         challenged(identity.AnswerTOTP, identity.AnswerRecovery),
 		"second-mail":        challenged(identity.AnswerMail),
+		"second-passkey":     challenged(identity.AnswerPasskey, identity.AnswerTOTP, identity.AnswerRecovery),
+		"second-only":        challenged(identity.AnswerPasskey),
 		"second-wrong":       challenged(identity.AnswerTOTP, identity.AnswerRecovery).submit("/sign-in/second-factor", "code", "000000"),
 		"second-recovery":    challenged(identity.AnswerTOTP, identity.AnswerRecovery).get("/sign-in/second-factor?challenge=c&with=recovery"),
 		"second-gone":        plain().get("/sign-in/second-factor?challenge=gone"),

@@ -13,6 +13,7 @@ type invitationPage struct {
 	ID, Identifier string
 	SignIn         string // where to sign in and come back
 	Invalid        bool
+	Known          bool // somebody has an account with the address: they sign in
 }
 
 // invitation spends nothing: mail scanners follow links.
@@ -39,6 +40,9 @@ func (s *Server) acceptInvitation(ctx context.Context, v *visit) (reply, error) 
 		return goTo(accountPath + "?done=joined#organizations"), nil
 	case err == nil:
 		return goTo("/sign-in?done=joined"), nil
+	case fault.Is(err, fault.Conflict) && v.signIn == nil:
+		p.Known = true
+		return wrong(show("invitation", "Join an organization", p)), nil
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Invalid) && len(fault.Of(err).Fields) == 0:
 		return wrong(show("invitation", "This invitation can’t be used", invitationPage{Invalid: true})), nil
 	}

@@ -94,9 +94,5 @@ func (s *Server) inside(ctx context.Context, v *visit) (context.Context, *identi
 
 // stepUp lets somebody prove more than their password, where their organization requires it.
 func (s *Server) stepUp(ctx context.Context, v *visit) (reply, error) {
-	c, err := s.o.People.StepUp(ctx, *v.signIn, v.caller)
-	if err != nil {
-		return reply{}, err
-	}
-	return goTo(withContinue("/sign-in/second-factor", v.onward(), "challenge", c.ID)), nil
+	return s.prove(ctx, v, v.onward())
 }

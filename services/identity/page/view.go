@@ -149,6 +149,7 @@ func meaning(scope string) string {
 		return "Read your organization’s audit trail"
 	case principal.ClientManage:
 		return "Manage connected applications"
+	default:
+		return scope
 	}
-	return scope
 }

@@ -140,6 +140,7 @@ func (s *Store) ChangePassword(ctx context.Context, c identity.PasswordChange) (
 	}
 	b.Exec(setPassword, c.UserID, c.Hash, c.Link != nil, c.Now)
 	b.Exec(endAllLinks, c.UserID)
+	b.Exec(endChallenges, c.UserID)
 	b.Exec(endSignIns, c.UserID, c.Keep)
 	revoke(b, session.Revocation{User: c.UserID})
 	send(b, c.Letter)

@@ -256,7 +256,8 @@ func TestRowsOfAnotherTenantAreInvisible(t *testing.T) {
 		check(t, err)
 		issued := token(t, c, now().Add(time.Minute))
 		check(t, s.KeepToken(t.Context(), issued))
-		check(t, s.CreateApplication(t.Context(), identity.Application{ID: newID(t), TenantID: tenant, SecretSealed: []byte{1}, CreatedAt: now()}))
+		_, err = s.CreateApplication(t.Context(), identity.Application{ID: newID(t), TenantID: &tenant, SecretSealed: []byte{1}, CreatedAt: now()}, idempotency.Key{})
+		check(t, err)
 		if i == 0 {
 			firstKey, firstClient, firstToken = k.ID, c.ID, issued.Hash
 		}

@@ -114,14 +114,17 @@ func (c *clock) move(by time.Duration) {
 
 // meshed is the whole service on a port of its own, on a real database and a real Redis.
 type meshed struct {
-	base     string
-	keys     *principal.Keyring
-	tenants  *neighbour
-	tenant   string
-	service  *identity.Service
-	server   *oauth.Server
-	people   *identity.People
-	mail     string // the folder that letters are written to
+	base    string
+	keys    *principal.Keyring
+	tenants *neighbour
+	tenant  string
+	service *identity.Service
+	server  *oauth.Server
+	people  *identity.People
+	mail    string // the folder that letters are written to
+	begun   *beginnings
+
+	launcher *identity.Launcher
 	clock    *clock
 	redis    redis.UniversalClient
 	log      *bytes.Buffer
@@ -162,7 +165,7 @@ func start(t testing.TB, options ...func(*settings)) *meshed {
 
 	relay, err := outbox.NewRelay(db, log, outbox.Options{Handlers: map[string]outbox.Handler{session.Effect: session.Handler(m.redis)}})
 	check(t, err)
-	carry := relays{relay}
+	carry := &relays{relay}
 
 	c := settings{
 		Common: config.Common{Environment: config.Demo}, PublicURL: "https://mesh.example/",
@@ -180,21 +183,14 @@ func start(t testing.TB, options ...func(*settings)) *meshed {
 	service, server, err := assemble(c, log, m.tenants, kept, func() { carry.nudge() })
 	check(t, err)
 	service.Now = m.clock.now
-	post, err := c.post(service, log)
+	m.service, m.server, m.begun = service, server, &beginnings{}
+	federated, err := federate(c, service, kept)
 	check(t, err)
-	further, err := peopleRelays(db, log, post, m.tenants)
-	check(t, err)
-	carry = append(carry, further...)
-	m.people, err = newPeople(c, service, kept, m.redis, m.tenants, families{})
-	check(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	var loops sync.WaitGroup
-	loops.Go(func() { _ = carry.run(ctx) })
-	t.Cleanup(func() { stop(); loops.Wait() })
-	m.service, m.server = service, server
+	m.serve(t, c, db, kept, carry)
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
-	routes(app, &rest.Server{Identity: service, People: m.people}, server)
+	m.launcher = launcher(service, kept, m.tenants, m.begun, "prs-public")
+	routes(app, &rest.Server{Identity: service, People: m.people, Launcher: m.launcher, Federation: federated}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	go func() { _ = app.Listener(listener) }()

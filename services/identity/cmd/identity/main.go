@@ -87,13 +87,19 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	federated, err := federate(c, service, kept)
+	if err != nil {
+		return err
+	}
 	options := p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready})
 	options.Public = public
 	app, err := web.New(options)
 	if err != nil {
 		return err
 	}
-	routes(app, &rest.Server{Identity: service, People: people}, server)
+	routes(app, &rest.Server{
+		Identity: service, People: people, Launcher: launcher(service, kept, nil, nil, "prs-public"), Federation: federated,
+	}, server)
 	return p.Serve(ctx, app, carry.run, kept.Sweep, service.Uses.Run)
 }
 
@@ -118,7 +124,7 @@ func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *stor
 		return nil, nil, err
 	}
 	service := &identity.Service{
-		Keys: kept, Clients: kept, Tokens: kept, Users: kept, Applications: kept,
+		Keys: kept, Clients: kept, Tokens: kept, Users: kept,
 		Tenants: tenants, Hasher: hasher, Sealer: sealer, Passwords: password.New(runtime.GOMAXPROCS(0), rand.Reader),
 		Uses:        identity.NewUses(kept, log),
 		Environment: c.Environment, Now: time.Now, Random: rand.Reader, NewID: uuid.NewV7, Nudge: nudge,

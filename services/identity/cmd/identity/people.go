@@ -17,7 +17,6 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/limit"
 	"github.com/patient-mesh/patient-mesh/services/identity/mail"
-	"github.com/patient-mesh/patient-mesh/services/identity/passkey"
 	"github.com/patient-mesh/patient-mesh/services/identity/password"
 	"github.com/patient-mesh/patient-mesh/services/identity/store"
 )
@@ -66,9 +65,6 @@ func (c peopleSettings) post(service *identity.Service, log *slog.Logger) (*mail
 	return p, err
 }
 
-// product is what authenticator apps and browsers show.
-const product = "Patient Mesh"
-
 // organizations is all that we ask of the tenant service.
 type organizations interface {
 	identity.Tenants
@@ -94,17 +90,7 @@ func newPeople(c settings, service *identity.Service, kept *store.Store, redis r
 		},
 		Now: func() time.Time { return service.Now() }, Random: rand.Reader, NewID: uuid.NewV7, Nudge: func() { service.Nudge() },
 	}
-	// Browsers know passkeys by a name of the DNS: where the public address has none there are none.
-	passkeys, err := passkey.New(public, product)
-	if err != nil && !errors.Is(err, passkey.ErrNoDomain) {
-		return nil, err
-	}
-	p.Verifier = &identity.Verifier{
-		Store: kept, Sealer: p.Sealer, Hasher: p.Hasher, Passkeys: passkeys, Product: product, Letter: p.Letter,
-		Random: p.Random, Now: p.Now, NewID: p.NewID, Nudge: p.Nudge,
-	}
-	p.Second = p.Verifier
-	return p, nil
+	return p, secondFactors(p, c.Environment, kept.Log, kept)
 }
 
 // relays are what carries effects out of the service, each at its own pace: a mail server or a tenant service that does

@@ -13,13 +13,16 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/page"
+	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
+	"github.com/patient-mesh/patient-mesh/services/identity/store"
 )
 
 const goodPassword = "plum tree at noon"
@@ -33,7 +36,10 @@ func (n *neighbour) member(tenant, user string) (identity.Member, bool) {
 	return m, ok
 }
 
-func (n *neighbour) Memberships(ctx context.Context, user string) ([]identity.Membership, error) {
+// office is the neighbour whose members are those it was told of.
+type office struct{ *neighbour }
+
+func (n office) Memberships(ctx context.Context, user string) ([]identity.Membership, error) {
 	if _, err := n.Roles(ctx); err != nil {
 		return nil, err
 	}
@@ -136,6 +142,22 @@ func (n *neighbour) AddMember(ctx context.Context, payload []byte) error {
 		return err
 	}
 	return n.PutMember(ctx, made.TenantID, made.UserID, made.RoleIDs)
+}
+
+// serve makes the people's side of the service, and lets its effects go out.
+func (m *meshed) serve(t testing.TB, c settings, db *pg.DB, kept *store.Store, carry *relays) {
+	t.Helper()
+	post, err := c.post(m.service, kept.Log)
+	check(t, err)
+	further, err := peopleRelays(db, kept.Log, post, m.tenants)
+	check(t, err)
+	*carry = append(*carry, further...)
+	m.people, err = newPeople(c, m.service, kept, m.redis, office{m.tenants}, families{})
+	check(t, err)
+	ctx, stop := context.WithCancel(context.Background())
+	var loops sync.WaitGroup
+	loops.Go(func() { _ = carry.run(ctx) })
+	t.Cleanup(func() { stop(); loops.Wait() })
 }
 
 // await waits until a condition holds.

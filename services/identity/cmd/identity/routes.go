@@ -15,7 +15,15 @@ import (
 
 // public reports the paths whose handlers authenticate their callers themselves, or need not.
 func public(path string) bool {
-	return strings.HasPrefix(path, "/user/public/") || strings.HasPrefix(path, "/oauth2/") || path == "/auth/oauth2/token" || strings.HasPrefix(path, "/.well-known/")
+	if path == "/auth/oauth2/token" {
+		return true
+	}
+	for _, prefix := range [...]string{"/oauth2/", "/.well-known/", "/v2/public/", "/v2/mfa/", "/user/public/"} {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // routes adds the generated operations, and the OAuth endpoints, which take forms.
