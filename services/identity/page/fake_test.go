@@ -52,7 +52,7 @@ type world struct {
 	did         []string
 	err         error // of the next verb
 	callers     []identity.Caller
-	status      page.Acceptance
+	status      identity.AgreementStatus
 	acted       principal.Principal
 }
 
@@ -376,14 +376,19 @@ func (w *world) RevokeKey(ctx context.Context, id string) error {
 // agreements is apart, as its verbs' names are used above.
 type agreements struct{ *world }
 
-func (w agreements) Current(context.Context) (page.Agreement, error) {
-	return page.Agreement{ID: "a1", Version: "3", Title: "Business Associate Agreement", Text: strings.Repeat("The service keeps protected health information on the organization’s behalf, and uses or discloses it only as this agreement permits.\n\n1. Safeguards. The service uses appropriate administrative, physical and technical safeguards, and reports any use or disclosure that this agreement does not provide for.\n\n", 6)}, nil
+func (w agreements) Current(context.Context) (identity.Agreement, error) {
+	return identity.Agreement{ID: "a1", Version: 3, Title: "Business Associate Agreement", Text: strings.Repeat("The service keeps protected health information on the organization’s behalf, and uses or discloses it only as this agreement permits.\n\n1. Safeguards. The service uses appropriate administrative, physical and technical safeguards, and reports any use or disclosure that this agreement does not provide for.\n\n", 6)}, nil
 }
-func (w agreements) Status(context.Context) (page.Acceptance, error) { return w.status, nil }
+
+func (w agreements) Status(context.Context) (identity.AgreementStatus, error) { return w.status, nil }
+
 func (w agreements) Accept(ctx context.Context, id string) error {
 	w.acted, _ = principal.From(ctx)
 	if w.acted.Permissions&principal.TenantAdmin == 0 {
 		return fault.New(fault.Denied, "permission_denied", "Only an owner can accept it.")
+	}
+	if id != "a1" {
+		return fault.New(fault.Conflict, "agreement_superseded", "There is a newer one.")
 	}
 	return w.note("accept " + id)
 }

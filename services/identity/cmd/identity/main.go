@@ -98,7 +98,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	routes(app, &rest.Server{
-		Identity: service, People: people, Launcher: launcher(service, kept, nil, nil, "prs-public"), Federation: federated,
+		Identity: service, People: people, Launcher: launcher(service, kept, tenants, nil, "prs-public"), Federation: federated,
 	}, server)
 	return p.Serve(ctx, app, carry.run, kept.Sweep, service.Uses.Run)
 }

@@ -10,12 +10,13 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/api"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
+	"github.com/patient-mesh/patient-mesh/services/identity/page"
 	"github.com/patient-mesh/patient-mesh/services/identity/rest"
 )
 
 // public reports the paths whose handlers authenticate their callers themselves, or need not.
 func public(path string) bool {
-	if path == "/auth/oauth2/token" {
+	if path == "/auth/oauth2/token" || page.Serves(path) {
 		return true
 	}
 	for _, prefix := range [...]string{"/oauth2/", "/.well-known/", "/v2/public/", "/v2/mfa/", "/user/public/"} {
