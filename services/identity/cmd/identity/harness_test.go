@@ -45,6 +45,7 @@ type neighbour struct {
 	tenants map[string]identity.Standing
 	people  map[string]map[string]identity.Member // by tenant and user
 	mfa     map[string]bool
+	members map[string]principal.Permission // by tenant and user
 	away    bool
 }
 
@@ -169,7 +170,8 @@ func start(t testing.TB, options ...func(*settings)) *meshed {
 
 	c := settings{
 		Common: config.Common{Environment: config.Demo}, PublicURL: "https://mesh.example/",
-		CredentialKey: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		CredentialKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		PublicClientID: "prs-public", PublicRedirectURIs: []string{"http://127.0.0.1/callback", "http://[::1]/callback"},
 	}
 	m.mail = t.TempDir()
 	c.peopleSettings = peopleSettings{
@@ -180,7 +182,7 @@ func start(t testing.TB, options ...func(*settings)) *meshed {
 		o(&c)
 	}
 	kept := &store.Store{DB: db, Log: log}
-	service, server, err := assemble(c, log, m.tenants, kept, func() { carry.nudge() })
+	service, server, err := assemble(c, log, m.tenants, kept, m.redis, func() { carry.nudge() })
 	check(t, err)
 	service.Now = m.clock.now
 	m.service, m.server, m.begun = service, server, &beginnings{}

@@ -152,7 +152,7 @@ func (m *meshed) serve(t testing.TB, c settings, db *pg.DB, kept *store.Store, c
 	further, err := peopleRelays(db, kept.Log, post, m.tenants)
 	check(t, err)
 	*carry = append(*carry, further...)
-	m.people, err = newPeople(c, m.service, kept, m.redis, office{m.tenants}, families{})
+	m.people, err = newPeople(c, m.service, kept, m.redis, office{m.tenants}, m.server)
 	check(t, err)
 	ctx, stop := context.WithCancel(context.Background())
 	var loops sync.WaitGroup
