@@ -88,7 +88,7 @@ func (p *provider) rotate(t *testing.T) {
 }
 
 // making guards what the example's providers share: each one that is made writes the endpoints that all of them read.
-var making sync.RWMutex //nolint:gochecknoglobals // as is what it guards
+var making sync.RWMutex
 
 func newProvider(t *testing.T, redirects ...string) *provider {
 	t.Helper()
