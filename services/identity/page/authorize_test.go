@@ -101,6 +101,10 @@ func TestPrompts(t *testing.T) {
 		if !strings.HasPrefix(b.head.Get("Location"), "/sign-in?again=1&") {
 			t.Errorf("%s after a minute: %d %s", more, b.code, b.head.Get("Location"))
 		}
+		onward, _ := url.Parse(b.head.Get("Location"))
+		if b.get(onward.Query().Get("continue")); !strings.HasPrefix(b.head.Get("Location"), "/sign-in?again=1&") {
+			t.Errorf("%s without signing in anew: %d %s", more, b.code, b.head.Get("Location"))
+		}
 	}
 }
 
