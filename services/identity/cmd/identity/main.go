@@ -84,7 +84,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	routes(app, &rest.Server{
-		Identity: service, Launcher: launcher(service, kept, nil, nil, "prs-public"), Federation: federated,
+		Identity: service, Launcher: launcher(service, kept, tenants, nil, "prs-public"), Federation: federated,
 	}, server)
 	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
 }
