@@ -35,6 +35,10 @@ func (s *Server) Routes() []Route {
 		{Method: post, Pattern: "/sign-in/second-factor/send", handle: s.sendCode},
 		{Method: post, Pattern: "/sign-in/second-factor/passkey/begin", handle: s.beginPasskeyAnswer},
 		{Method: post, Pattern: "/sign-in/second-factor/passkey/finish", handle: s.finishPasskeyAnswer},
+		{Method: get, Pattern: federatedPath, handle: s.federated},
+		{Method: get, Pattern: federatedPath + "/callback/{tenantId}", handle: s.federatedBack},
+		{Method: get, Pattern: linkPath, member: true, handle: s.linkForm},
+		{Method: post, Pattern: linkPath, member: true, handle: s.link},
 		{Method: get, Pattern: "/sign-out", handle: s.signOutForm},
 		{Method: post, Pattern: "/sign-out", handle: s.signOut},
 
