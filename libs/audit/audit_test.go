@@ -32,6 +32,7 @@ DO $$
 DECLARE service text := current_setting('app.service_role');
 BEGIN
 	EXECUTE format('GRANT SELECT, INSERT, DELETE ON audit_entry TO %I', service);
+	EXECUTE format('GRANT USAGE ON SEQUENCE audit_entry_seq_seq TO %I', service);
 	EXECUTE format('GRANT SELECT, UPDATE ON audit_lease TO %I', service);
 	EXECUTE format('GRANT SELECT, INSERT, UPDATE ON thing TO %I', service);
 END $$;
@@ -303,6 +304,25 @@ func TestTheRelayDeliversInOrderWholeAndOnce(t *testing.T) {
 		t.Errorf("deliveries of %v", to.sizes)
 	}
 	if diff := cmp.Diff(failed, to.got[0], cmp.Transformer("UTC", time.Time.UTC)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEntryThatIsCommittedLateIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	db, to := open(t), &collector{}
+	send(t, db, func(b *pg.Batch) { // its number is given, and is free until it commits
+		b.Exec(`SELECT nextval(pg_get_serial_sequence('audit_entry', 'seq'))`)
+		audit.Keep(b, entry("early"))
+	})
+	start(t, db, to.deliver, audit.Options{Poll: time.Millisecond, FullLook: 50 * time.Millisecond})
+	eventually(t, func() bool { return waiting(t, db) == 0 })
+	send(t, db, func(b *pg.Batch) {
+		b.Exec(`INSERT INTO `+audit.Table[:len("audit_entry (")]+`seq, `+audit.Table[len("audit_entry ("):]+` OVERRIDING SYSTEM VALUE
+			VALUES (1, $1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`, entry("late").Args()...)
+	})
+	eventually(t, func() bool { return waiting(t, db) == 0 })
+	if diff := cmp.Diff([]string{"early", "late"}, to.actions()); diff != "" {
 		t.Error(diff)
 	}
 }

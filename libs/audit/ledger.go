@@ -30,7 +30,7 @@ type line struct {
 
 const (
 	// mostWriters is how many commits are under way at a time: what comes meanwhile is the next one.
-	mostWriters = 2
+	mostWriters = 1
 	mostLines   = 500  // in one commit
 	mostWaiting = 4096 // at a time; beyond it reads are refused
 	writeLimit  = 5 * time.Second

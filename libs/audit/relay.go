@@ -39,10 +39,11 @@ func ToTenant(tenant *mesh.Caller) Deliver {
 
 // Options are the bounds of a relay. Every zero value has a default.
 type Options struct {
-	Poll  time.Duration // look for entries so often; 200 ms
-	Batch int           // entries to a delivery; 500
-	Lease time.Duration // how long the queue belongs to the relay that looked last; 15 s
-	Drain time.Duration // the longest that a relay goes on at its end, while entries are there; 5 s
+	Poll     time.Duration // look for entries so often; 200 ms
+	Batch    int           // entries to a delivery; 500
+	Lease    time.Duration // how long the queue belongs to the relay that looked last; 15 s
+	FullLook time.Duration // look for entries that were passed over so often; 1 s
+	Drain    time.Duration // the longest that a relay goes on at its end, while entries are there; 5 s
 	// FirstPause and LongestPause bound the wait after a failed delivery; 100 ms and 10 s.
 	FirstPause   time.Duration
 	LongestPause time.Duration
@@ -53,6 +54,7 @@ func (o Options) complete() Options {
 	o.Poll = positive(o.Poll, 200*time.Millisecond)
 	o.Batch = positive(o.Batch, 500)
 	o.Lease = positive(o.Lease, 15*time.Second)
+	o.FullLook = positive(o.FullLook, time.Second)
 	o.Drain = positive(o.Drain, 5*time.Second)
 	o.FirstPause = positive(o.FirstPause, 100*time.Millisecond)
 	o.LongestPause = positive(o.LongestPause, 10*time.Second)
@@ -78,6 +80,8 @@ type Relay struct {
 	o       Options
 	self    uuid.UUID
 	meters  meters
+	floor   int64     // below it nothing is looked for until the next full look
+	looked  time.Time // the last full look
 }
 
 // NewRelay makes a relay; Run makes it work.
@@ -113,6 +117,7 @@ func (r *Relay) Run(ctx context.Context) error {
 			timer.Stop()
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.o.Drain)
 			defer cancel()
+			r.looked = time.Time{}
 			if err := r.drain(end); err != nil {
 				r.log.WarnContext(end, "audit: entries wait for the next start", "error", err.Error())
 			}
@@ -132,6 +137,7 @@ func (r *Relay) drain(ctx context.Context) error {
 			return err
 		}
 		if err := r.hand(ctx, waiting); err != nil {
+			r.looked = time.Time{}
 			return err
 		}
 		delivered = delivered[:0]
@@ -191,11 +197,12 @@ const (
 	take = `
 	WITH mine AS (
 		UPDATE audit_lease SET holder = $1, until = clock_timestamp() + $2::interval
-		WHERE (holder = $1 OR until < clock_timestamp()) AND EXISTS (SELECT FROM audit_entry)
+		WHERE (holder = $1 OR until < clock_timestamp())
+			AND (SELECT seq FROM audit_entry WHERE seq > $4 ORDER BY seq LIMIT 1) IS NOT NULL
 		RETURNING 1
 	)
 	SELECT seq, id::text AS id, at, tenant_id::text AS tenant_id, actor_type, actor_id, credential_id, action, trace_id, patient_id, outcome
-	FROM audit_entry WHERE EXISTS (SELECT FROM mine) ORDER BY seq LIMIT $3`
+	FROM audit_entry WHERE seq > $4 AND EXISTS (SELECT FROM mine) ORDER BY seq LIMIT $3`
 	release = `UPDATE audit_lease SET until = '-infinity' WHERE holder = $1 AND until > clock_timestamp()`
 	// The backlog is counted no further than is worth knowing.
 	backlog = `
@@ -211,11 +218,24 @@ func (r *Relay) next(ctx context.Context, delivered []int64) ([]row, error) {
 	if len(delivered) > 0 {
 		b.Exec(remove, delivered)
 	}
-	pg.Rows(b, &waiting, take, r.self, r.o.Lease, r.o.Batch)
+	pg.Rows(b, &waiting, take, r.self, r.o.Lease, r.o.Batch, r.from())
 	if r.meters.due() {
 		pg.Row(b, &depth, backlog)
 	}
 	err := r.db.Send(ctx, b)
 	r.meters.saw(depth)
+	if len(waiting) > 0 {
+		r.floor = waiting[len(waiting)-1].Seq
+	}
 	return waiting, err
+}
+
+// from is where to look. Until they are vacuumed away, removed entries stand in the way of whoever begins at the
+// beginning; but seq is given before the commit, so that one behind may come late: for it, and for what could not be
+// delivered, all is looked at now and then.
+func (r *Relay) from() int64 {
+	if time.Since(r.looked) >= r.o.FullLook {
+		r.looked, r.floor = time.Now(), 0
+	}
+	return r.floor
 }
