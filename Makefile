@@ -87,6 +87,12 @@ load: ## put a CSV of people into the running mesh: make load FILE=people.csv AR
 	go build -o bin/ ./tools/load/cmd/load
 	bin/load $(ARGS) "$(FILE)"
 
+.PHONY: example
+example: ## start the example application beside the running mesh: launch it from the account page
+	@mkdir -p bin
+	@go build -o bin/ ./tools/example/cmd/example
+	@exec bin/example $(ARGS)
+
 .PHONY: tidy
 tidy: ## go mod tidy in all modules, with one version of each library
 	@for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy) || exit 1; done

@@ -13,8 +13,8 @@ func Table() []Route {
 		patient  = "patient"
 		anyone   = principal.Permission(0) // any valid credential
 	)
-	data, open, page := Traits{Patient: true}, Traits{Public: true}, Traits{Public: true, Page: true, Repeat: mesh.RepeatNever}
-	return []Route{
+	data, open := Traits{Patient: true}, Traits{Public: true}
+	return append([]Route{
 		{"GET", "/v3/patient", patient, principal.PatientRead, data},
 		{"POST", "/v3/patient", patient, principal.PatientWrite, data},
 		{"GET", "/v3/patient/value-sets", patient, principal.PatientRead, data},
@@ -30,6 +30,7 @@ func Table() []Route {
 		{"GET", "/v3/audit", tenant, principal.AuditRead, Traits{}},
 		{"GET", "/v3/audit/verification", tenant, principal.AuditRead, Traits{}},
 		{"GET", "/v2/tenant", tenant, anyone, Traits{}},
+		{"POST", "/v2/tenant", tenant, principal.ClientManage, Traits{}},
 		{"PATCH", "/v2/tenant", tenant, principal.TenantAdmin, Traits{}},
 		{"GET", "/v2/agreement/current", tenant, anyone, Traits{}},
 		{"GET", "/v2/agreement/status", tenant, anyone, Traits{}},
@@ -69,13 +70,9 @@ func Table() []Route {
 		{"GET", "/v2/mfa/send-code", identity, anyone, Traits{Public: true, Repeat: mesh.RepeatNever}},
 		{"POST", "/user/public/register-user", identity, anyone, open},
 		{"POST", "/user/public/reset-password", identity, anyone, open},
-		{"GET", "/user/public/verify-email/{userId}/{identifier}", identity, anyone, page},
 		{"POST", "/user/public/verify-email/{userId}/{identifier}", identity, anyone, open},
-		{"GET", "/user/public/verify-password-update/{userId}/{identifier}", identity, anyone, page},
 		{"POST", "/user/public/verify-password-update/{userId}/{identifier}", identity, anyone, open},
 
-		{"GET", "/oauth2/authorize", identity, anyone, page},
-		{"POST", "/oauth2/authorize", identity, anyone, page},
 		{"POST", "/oauth2/par", identity, anyone, open},
 		{"POST", "/oauth2/token", identity, anyone, open},
 		{"POST", "/auth/oauth2/token", identity, anyone, open},
@@ -83,5 +80,5 @@ func Table() []Route {
 		{"POST", "/oauth2/introspect", identity, anyone, open},
 		{"GET", "/oauth2/jwks", identity, anyone, open},
 		{"GET", "/.well-known/oauth-authorization-server", identity, anyone, open},
-	}
+	}, pages()...)
 }

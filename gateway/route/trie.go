@@ -65,7 +65,7 @@ func (t *Trie) Match(method, path []byte) (r *Route, allow []string) {
 	if len(path) == 0 || path[0] != '/' {
 		return nil, nil
 	}
-	n := t.root.find(path[1:])
+	n := t.place(path)
 	if n == nil {
 		return nil, nil
 	}
@@ -89,7 +89,7 @@ func (t *Trie) Open(path []byte) bool {
 	if len(path) == 0 || path[0] != '/' {
 		return false
 	}
-	n := t.root.find(path[1:])
+	n := t.place(path)
 	if n == nil || len(n.methods) == 0 {
 		return false
 	}
@@ -99,6 +99,14 @@ func (t *Trie) Open(path []byte) bool {
 		}
 	}
 	return true
+}
+
+// place is where a path that begins with a slash ends; nil when there is nothing.
+func (t *Trie) place(path []byte) *node {
+	if len(path) == 1 {
+		return t.root.named[""] // the one path that has no segment
+	}
+	return t.root.find(path[1:])
 }
 
 // find goes down a segment; a segment's own name goes before any text, and where it leads nowhere the other is tried.

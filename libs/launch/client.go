@@ -135,7 +135,7 @@ func (c *Client) Refresh(ctx context.Context, old Tokens) (Tokens, error) {
 	case errors.As(err, &said) && said.ErrorCode == "invalid_grant":
 		return Tokens{}, ErrSignedOut
 	case errors.As(err, &said):
-		return Tokens{}, &status{what: refreshPath, code: said.Response.StatusCode, trace: said.Response.Header.Get("Trace-Id")}
+		return Tokens{}, statusError(refreshPath, said.Response)
 	case err != nil:
 		return Tokens{}, fmt.Errorf("launch: refresh: %w", err)
 	}
@@ -177,20 +177,25 @@ func (c *Client) plain() *http.Client {
 
 func (c *Client) address(path string) string { return strings.TrimSuffix(c.Base, "/") + path }
 
-// status is an answer other than the one hoped for. It names the request's trace, for whoever is asked about it.
-type status struct {
-	what  string
-	code  int
-	trace string
+// StatusError is an answer other than the one hoped for. It names the request's trace, for whoever is asked about it.
+type StatusError struct {
+	Path  string
+	Code  int
+	Trace string
 }
 
-func (s *status) Error() string {
-	return fmt.Sprintf("launch: %s answered %d (trace %s)", s.what, s.code, s.trace)
+// Error names path, status and trace, and nothing of the answer's body.
+func (e *StatusError) Error() string {
+	return fmt.Sprintf("launch: %s answered %d (trace %s)", e.Path, e.Code, e.Trace)
 }
 
 func refused(err error, code int) bool {
-	var s *status
-	return errors.As(err, &s) && s.code == code
+	var e *StatusError
+	return errors.As(err, &e) && e.Code == code
+}
+
+func statusError(path string, r *http.Response) error {
+	return &StatusError{Path: path, Code: r.StatusCode, Trace: r.Header.Get("Trace-Id")}
 }
 
 func (c *Client) call(ctx context.Context, by *http.Client, method, path string, body []byte, query string, into any) error {
@@ -217,7 +222,7 @@ func (c *Client) call(ctx context.Context, by *http.Client, method, path string,
 		return fmt.Errorf("launch: %w", err)
 	}
 	if response.StatusCode != http.StatusOK {
-		return &status{what: path, code: response.StatusCode, trace: response.Header.Get("Trace-Id")}
+		return statusError(path, response)
 	}
 	if into == nil {
 		return nil

@@ -83,14 +83,21 @@ func decode(text string) (cursor, bool) {
 	return c, true
 }
 
-// Next is the Link header that leads on from a page whose last entry has the id last. Target is the list's path with
-// its own filters, ending in ? or &.
-func (r Request) Next(target, last string) string {
-	raw, err := json.Marshal(cursor{After: last, Page: r.Page + 1})
+// Cursor is the text of After, for who asks the next service for the same part of a list.
+func (r Request) Cursor() string { return encode(cursor{After: r.After, Page: r.Page}) }
+
+func encode(c cursor) string {
+	raw, err := json.Marshal(c)
 	if err != nil {
 		return "" // a string and an int cannot fail to marshal
 	}
-	return "<" + target + "size=" + strconv.Itoa(r.Size) + "&after=" + base64.RawURLEncoding.EncodeToString(raw) + `>; rel="next"`
+	return base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// Next is the Link header that leads on from a page whose last entry has the id last. Target is the list's path with
+// its own filters, ending in ? or &.
+func (r Request) Next(target, last string) string {
+	return "<" + target + "size=" + strconv.Itoa(r.Size) + "&after=" + encode(cursor{After: last, Page: r.Page + 1}) + `>; rel="next"`
 }
 
 // Cut leaves, of a list that was read one entry longer than the page, the entries of the page itself, and tells the Link

@@ -12,6 +12,8 @@ import (
 const (
 	LinkVerify = "verify"
 	LinkReset  = "reset"
+
+	linkInvitation = "invitation" // whose UserID is the invitation's
 )
 
 // How long links hold.

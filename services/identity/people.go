@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/secret"
 	"github.com/patient-mesh/patient-mesh/services/identity/password"
@@ -78,8 +79,9 @@ const MostSessions = 100
 
 // InvitationStore keeps invitations.
 type InvitationStore interface {
-	// Invite stores an invitation in place of the tenant's older one to the address, and its letter.
-	Invite(ctx context.Context, i Invitation, letter Letter) error
+	// Invite stores an invitation in place of the tenant's older one to the address, and its letter. When the idempotency
+	// key was used before, nothing is stored and repeat is the record of that time.
+	Invite(ctx context.Context, i Invitation, letter Letter, key idempotency.Key, answer []byte) (repeat *idempotency.Record, err error)
 	// ListInvitations gives a page of a tenant's invitations that have not expired, one more than its size when the list
 	// goes on, and their number.
 	ListInvitations(ctx context.Context, tenant string, part page.Request, now time.Time) (list []Invitation, total int64, err error)
@@ -100,6 +102,10 @@ type Organizations interface {
 	Memberships(ctx context.Context, userID string) ([]Membership, error)
 	// Members gives a page of a tenant's people, and whether the list goes on.
 	Members(ctx context.Context, tenantID string, part page.Request) (Members, error)
+	// Member gives one of a tenant's people; else a fault of kind NotFound.
+	Member(ctx context.Context, tenantID, userID string) (Member, error)
+	// TenantName gives a tenant's name.
+	TenantName(ctx context.Context, tenantID string) (string, error)
 	// PutMember makes a user a member with exactly the roles.
 	PutMember(ctx context.Context, tenantID, userID string, roleIDs []string) error
 	// RemoveMember ends a membership. The last Owner stays: a fault of kind Conflict.
@@ -177,6 +183,7 @@ type People struct {
 	Second        SecondFactor
 	Limits        Limits
 	Passwords     *password.Hasher
+	Common        *password.Common
 	Hasher        secret.Hasher
 	Sealer        *seal.Sealer
 	Settings      PeopleSettings

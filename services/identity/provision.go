@@ -7,7 +7,6 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
-	"github.com/patient-mesh/patient-mesh/libs/secret"
 )
 
 // The verbs of this file are for programs of the mesh.
@@ -123,46 +122,4 @@ func (s *Service) GrantKey(ctx context.Context, g Grant) (Minted, error) {
 	minted.TenantID, minted.UserID = g.TenantID, given(g.UserID)
 	_, err = s.Keys.CreateKey(ctx, minted.APIKey, idempotency.Key{}, s.entry(ctx, g.TenantID, auditTokenMint))
 	return minted, err
-}
-
-// SharedApplication is a new application with its secret.
-type SharedApplication struct {
-	Application
-
-	Secret string
-}
-
-// CreateApplication registers an external application.
-func (s *Service) CreateApplication(ctx context.Context, d ApplicationDraft) (SharedApplication, error) {
-	if _, err := principal.RequireService(ctx); err != nil {
-		return SharedApplication{}, err
-	}
-	faults := d.faults()
-	if ValidID(d.TenantID) {
-		unknownTenant, err := s.tenantFaults(ctx, d.TenantID)
-		if err != nil {
-			return SharedApplication{}, err
-		}
-		faults = append(faults, unknownTenant...)
-	}
-	if len(faults) > 0 {
-		return SharedApplication{}, fault.InvalidFields(faults)
-	}
-	id, err := s.NewID()
-	if err != nil {
-		return SharedApplication{}, err
-	}
-	text, err := secret.Random(s.Random)
-	if err != nil {
-		return SharedApplication{}, err
-	}
-	sealed, err := s.Sealer.Seal([]byte(text), "external_application/"+id.String())
-	if err != nil {
-		return SharedApplication{}, err
-	}
-	a := Application{
-		ID: id.String(), TenantID: d.TenantID, Name: d.Name, LaunchURL: d.LaunchURL, SecretSealed: sealed,
-		Environment: s.Environment, CreatedAt: s.now(),
-	}
-	return SharedApplication{Application: a, Secret: text}, s.Applications.CreateApplication(ctx, a)
 }

@@ -18,7 +18,9 @@ const (
 	recoveryGroup  = 4
 )
 
-// likeness reads what people write for letters that the alphabet has no digits like.
+// likeness reads the digits that the alphabet lacks as the letters that they look like.
+//
+//nolint:gochecknoglobals // a constant, which Go cannot say of a replacer
 var likeness = strings.NewReplacer("0", "O", "1", "I", "8", "B")
 
 // recoveryForm reports whether a text, without its hyphens, has the form of a recovery code.

@@ -45,7 +45,8 @@ type ClientStore interface {
 // TokenStore keeps access tokens.
 type TokenStore interface {
 	KeepToken(ctx context.Context, t AccessToken) error
-	// FindToken gives a token and its client; nil when either is gone.
+	// FindToken gives a token and its client; nil when the token is gone. The client is nil when it is gone, or is
+	// none that is kept here.
 	FindToken(ctx context.Context, hash []byte) (*AccessToken, *Client, error)
 	// RevokeToken removes a token and writes the effect that ends its session.
 	RevokeToken(ctx context.Context, tenant string, hash []byte) error
@@ -58,38 +59,37 @@ type UserStore interface {
 	CreateUser(ctx context.Context, u User) (User, error)
 }
 
-// ApplicationStore keeps external applications.
-type ApplicationStore interface {
-	CreateApplication(ctx context.Context, a Application) error
-}
-
 // Tenants is what we ask of the tenant service.
 type Tenants interface {
 	// Roles gives all roles, perhaps as they were a minute ago.
 	Roles(ctx context.Context) ([]Role, error)
 	// Standing says what roles are worth in a tenant now. No such tenant is a fault of kind NotFound.
 	Standing(ctx context.Context, tenant string, roleIDs []string) (Standing, error)
+	// MemberStanding says what a user is worth in a tenant now. No such tenant, or no membership, is a fault of kind
+	// NotFound.
+	MemberStanding(ctx context.Context, tenant, user string) (Standing, error)
 }
 
 // Service is the verbs. It is safe for concurrent use.
 type Service struct {
-	Keys         KeyStore
-	Clients      ClientStore
-	Tokens       TokenStore
-	Users        UserStore
-	Applications ApplicationStore
-	Tenants      Tenants
-	Hasher       secret.Hasher
-	Sealer       *seal.Sealer
-	Passwords    *password.Hasher
-	Uses         *Uses
+	Keys      KeyStore
+	Clients   ClientStore
+	Tokens    TokenStore
+	Users     UserStore
+	Tenants   Tenants
+	Hasher    secret.Hasher
+	Sealer    *seal.Sealer
+	Passwords *password.Hasher
+	Uses      *Uses
 	// Genuine reports whether a token was made by us, without looking it up.
 	Genuine     func(token string) bool
 	Environment string
-	Now         func() time.Time
-	Random      io.Reader
-	NewID       func() (uuid.UUID, error)
-	Nudge       func() // called after a change that has effects outside
+	// Public is the client that is configured; without an id there is none.
+	Public Client
+	Now    func() time.Time
+	Random io.Reader
+	NewID  func() (uuid.UUID, error)
+	Nudge  func() // called after a change that has effects outside
 
 	recent Recent
 }

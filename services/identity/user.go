@@ -7,14 +7,11 @@ import (
 	"unicode/utf8"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/services/identity/password"
 )
 
-// The bounds of a password, in code points, and the longest e-mail address (RFC 5321 §4.5.3.1.3).
-const (
-	ShortestPassword = 12
-	LongestPassword  = 128
-	longestEmail     = 254
-)
+// longestEmail is the longest e-mail address (RFC 5321 §4.5.3.1.3).
+const longestEmail = 254
 
 // User is a person who can sign in. Which tenants they belong to, the tenant service knows.
 type User struct {
@@ -58,7 +55,7 @@ func (d UserDraft) faults() []fault.Field {
 		faults = append(faults, wrong("email", "invalid_email", "must be an e-mail address"))
 	}
 	if required("password", d.Password) {
-		if n := utf8.RuneCountInString(*d.Password); n < ShortestPassword || n > LongestPassword {
+		if n := utf8.RuneCountInString(password.Normal(*d.Password)); n < password.Shortest || n > password.Longest {
 			faults = append(faults, wrong("password", "invalid_length", "must have 12 to 128 characters"))
 		}
 	}

@@ -199,6 +199,8 @@ type Verifier struct {
 	Hasher   secret.Hasher
 	Passkeys *passkey.Party // nil where the public address admits none
 	Product  string         // what authenticator apps show
+	// Account is the address of the page where factors are set up and removed.
+	Account string
 	// Letter seals a letter; it is People's.
 	Letter func(template string, c Contents, useful time.Duration) (Letter, error)
 	Random io.Reader
@@ -218,7 +220,7 @@ const noticeUseful = 3 * 24 * time.Hour
 
 // notice is a letter that tells the user of a change to what they sign in with.
 func (v *Verifier) notice(p Proofs, template, factor string) (Letter, error) {
-	return v.Letter(template, Contents{To: p.Email, Name: p.Name, Factor: factor}, noticeUseful)
+	return v.Letter(template, Contents{To: p.Email, Name: p.Name, Factor: factor, Link: v.Account}, noticeUseful)
 }
 
 // How notices name a factor.

@@ -8,6 +8,7 @@ import (
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
@@ -17,11 +18,23 @@ type Store interface {
 	// Create stores the tenant and, unless owner is empty, its Owner, all unless the id is taken, and gives what then
 	// stands under the id.
 	Create(ctx context.Context, t Tenant, owner string) (Tenant, error)
+	// CreateOnce stores a tenant under a new id, and under the key what it answered; or gives the record of an earlier
+	// use of the key.
+	CreateOnce(ctx context.Context, t Tenant, key idempotency.Key, answer []byte) (*idempotency.Record, error)
 	// Read gives a tenant; nil when there is none.
 	Read(ctx context.Context, id string) (*Tenant, error)
 	// ChangePlan writes the plan, the entry and the effect that makes every gateway ask again. Nil when there is no such
 	// tenant.
 	ChangePlan(ctx context.Context, id, plan string, e audit.Entry) (*Tenant, error)
+	// Change writes what is given and the effect that makes every gateway ask again. Nil when there is no such tenant.
+	Change(ctx context.Context, id string, c Change) (*Tenant, error)
+	// Agreement gives the one in effect now; nil when there is none.
+	Agreement(ctx context.Context) (*Agreement, error)
+	// AgreementStatus tells where a tenant stands with the agreement in effect now; nil when there is none.
+	AgreementStatus(ctx context.Context, tenant string) (*AgreementStatus, error)
+	// Accept writes an acceptance of the agreement, if it is the one in effect now and not yet accepted, and the effect
+	// that makes every gateway ask again, and gives what then stands.
+	Accept(ctx context.Context, tenant, agreement string, a Acceptance) (*AgreementStatus, error)
 	// Roles gives all roles in a stable order.
 	Roles(ctx context.Context) ([]Role, error)
 	// ReadMember gives a tenant and a member of it; nil is what there is not.
@@ -88,6 +101,30 @@ func (s *Service) Own(ctx context.Context) (Tenant, error) {
 		return Tenant{}, err
 	}
 	return s.read(ctx, by.TenantID)
+}
+
+// Change changes the caller's tenant.
+func (s *Service) Change(ctx context.Context, c Change, further func(...fault.Field) error) (Tenant, error) {
+	by, err := principal.Require(ctx, principal.TenantAdmin)
+	if err != nil {
+		return Tenant{}, err
+	}
+	if err := further(c.faults()...); err != nil {
+		return Tenant{}, err
+	}
+	t, err := s.read(ctx, by.TenantID)
+	if err != nil || c.apply(t) == t {
+		return t, err
+	}
+	changed, err := s.Store.Change(ctx, t.ID, c)
+	if err != nil {
+		return Tenant{}, err
+	}
+	if changed == nil {
+		return Tenant{}, missing()
+	}
+	s.Nudge()
+	return *changed, nil
 }
 
 // Roles lists the roles. Any credential will do.

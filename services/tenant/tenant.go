@@ -23,7 +23,7 @@ type Tenant struct {
 	Plan                string
 	Environment         string
 	MFARequired         bool
-	AgreementAcceptedAt *time.Time
+	AgreementAcceptedAt *time.Time // of the agreement in effect now
 	CreatedAt           time.Time
 }
 
@@ -37,6 +37,30 @@ type Draft struct {
 	ID   *string
 	Name *string
 	Plan *string
+}
+
+// Change is what a tenant's own people may change of it. A nil member stays as it is.
+type Change struct {
+	Name        *string
+	MFARequired *bool
+}
+
+func (c Change) faults() []fault.Field {
+	if c.Name != nil && *c.Name == "" {
+		return []fault.Field{{Field: "name", Code: "blank", Message: "must not be blank"}}
+	}
+	return nil
+}
+
+// apply gives the changed tenant.
+func (c Change) apply(t Tenant) Tenant {
+	if c.Name != nil {
+		t.Name = *c.Name
+	}
+	if c.MFARequired != nil {
+		t.MFARequired = *c.MFARequired
+	}
+	return t
 }
 
 // New makes a tenant of a draft, or tells every rule that the draft breaks.

@@ -77,6 +77,9 @@ func (m *Mesh) start(ctx context.Context) error {
 	if err := port.Check(m.addresses[Gateway]); err != nil {
 		return fmt.Errorf("%s (GATEWAY_ADDR) is not free: %w; stop it, or choose another address with GATEWAY_ADDR=host:port", m.addresses[Gateway], err)
 	}
+	if err := m.sameEnvironment(); err != nil {
+		return err
+	}
 	if err := m.dir.Remove(demoFile); err != nil { // it says that the mesh is ready
 		return err
 	}
@@ -99,6 +102,19 @@ func (m *Mesh) start(ctx context.Context) error {
 		return err
 	}
 	return m.seed(ctx)
+}
+
+// sameEnvironment refuses a state folder of the other environment: nothing in it would be worth anything here.
+func (m *Mesh) sameEnvironment() error {
+	var progress seed.Progress
+	if _, err := m.dir.Read(seedFile, &progress); err != nil {
+		return err
+	}
+	if progress.Environment != "" && progress.Environment != m.options.Environment {
+		return fmt.Errorf("%s holds a mesh of the environment %s: choose another folder for one of %s with MESH_DIR=folder",
+			m.dir.Path(), progress.Environment, m.options.Environment)
+	}
+	return nil
 }
 
 // programs starts the six.
@@ -205,7 +221,7 @@ func (m *Mesh) seed(ctx context.Context) error {
 	if found, err := m.dir.Read(seedFile, progress); err != nil {
 		return err
 	} else if !found {
-		if progress, err = seed.Plan(); err != nil {
+		if progress, err = seed.Plan(m.options.Environment); err != nil {
 			return err
 		}
 		if err := m.dir.Write(seedFile, progress); err != nil {

@@ -111,6 +111,26 @@ func TestStartWritesDemoCredentials(t *testing.T) {
 	}
 }
 
+func TestAFolderIsOfOneEnvironment(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	o.Environment = "production"
+	m := start(t, o)
+	if m.Demo().Environment != "production" {
+		t.Errorf("demo.json says %q", m.Demo().Environment)
+	}
+	if err := m.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	o.Environment = "demo"
+	if again, err := mesh.Start(t.Context(), o); err == nil || !strings.Contains(err.Error(), "MESH_DIR") {
+		t.Errorf("a demo mesh started on a production mesh's state: %v", err)
+		if err == nil {
+			_ = again.Stop()
+		}
+	}
+}
+
 func TestServiceRolesOwnNothing(t *testing.T) {
 	t.Parallel()
 	m := start(t, options(t))

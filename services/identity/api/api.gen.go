@@ -65,13 +65,15 @@ type Client struct {
 	ClientId string `json:"client_id"`
 
 	// ClientIdIssuedAt Seconds since 1970.
-	ClientIdIssuedAt        int64    `json:"client_id_issued_at"`
-	ClientName              string   `json:"client_name"`
-	GrantTypes              []string `json:"grant_types"`
-	RedirectUris            []string `json:"redirect_uris"`
-	Scope                   string   `json:"scope"`
-	TenantId                string   `json:"tenantId"`
-	TokenEndpointAuthMethod string   `json:"token_endpoint_auth_method"`
+	ClientIdIssuedAt        int64                   `json:"client_id_issued_at"`
+	ClientName              string                  `json:"client_name"`
+	GrantTypes              []string                `json:"grant_types"`
+	Jwks                    *map[string]interface{} `json:"jwks,omitempty"`
+	JwksUri                 *string                 `json:"jwks_uri,omitempty"`
+	RedirectUris            []string                `json:"redirect_uris"`
+	Scope                   string                  `json:"scope"`
+	TenantId                string                  `json:"tenantId"`
+	TokenEndpointAuthMethod string                  `json:"token_endpoint_auth_method"`
 }
 
 // ClientPage defines model for ClientPage.
@@ -92,6 +94,47 @@ type ClientRequest = body.Object
 // CredentialRequest defines model for CredentialRequest.
 type CredentialRequest = body.Object
 
+// ExternalApplication defines model for ExternalApplication.
+type ExternalApplication struct {
+	CreatedAt string `json:"createdAt"`
+	Id        string `json:"id"`
+	LaunchUrl string `json:"launchUrl"`
+	Name      string `json:"name"`
+
+	// TenantId Null when users of every tenant may launch it.
+	TenantId *string `json:"tenantId"`
+}
+
+// ExternalApplicationPage defines model for ExternalApplicationPage.
+type ExternalApplicationPage struct {
+	Content []ExternalApplication `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// ExternalApplicationRequest defines model for ExternalApplicationRequest.
+type ExternalApplicationRequest = body.Object
+
+// IdentityProvider defines model for IdentityProvider.
+type IdentityProvider struct {
+	ClientId  string `json:"clientId"`
+	CreatedAt string `json:"createdAt"`
+	Issuer    string `json:"issuer"`
+	Name      string `json:"name"`
+
+	// RedirectUri The address to register at the provider.
+	RedirectUri string `json:"redirectUri"`
+	UpdatedAt   string `json:"updatedAt"`
+}
+
+// IdentityProviderRequest defines model for IdentityProviderRequest.
+type IdentityProviderRequest = body.Object
+
 // InternalClient defines model for InternalClient.
 type InternalClient struct {
 	ClientId     string `json:"clientId"`
@@ -110,6 +153,30 @@ type InternalKey struct {
 // InternalKeyRequest defines model for InternalKeyRequest.
 type InternalKeyRequest = body.Object
 
+// Invitation defines model for Invitation.
+type Invitation struct {
+	Id        string    `json:"id"`
+	Email     string    `json:"email"`
+	Roles     []KeyRole `json:"roles"`
+	CreatedAt string    `json:"createdAt"`
+	ExpiresAt string    `json:"expiresAt"`
+}
+
+// InvitationPage defines model for InvitationPage.
+type InvitationPage struct {
+	Content []Invitation `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// InvitationRequest defines model for InvitationRequest.
+type InvitationRequest = body.Object
+
 // KeyRole defines model for KeyRole.
 type KeyRole struct {
 	Id string `json:"id"`
@@ -117,6 +184,63 @@ type KeyRole struct {
 	// Name Example: Records Reader
 	Name string `json:"name"`
 }
+
+// LaunchExchange defines model for LaunchExchange.
+type LaunchExchange = body.Object
+
+// LaunchTokens defines model for LaunchTokens.
+type LaunchTokens struct {
+	AccessToken string `json:"access_token"`
+
+	// ExpiresIn Seconds.
+	//
+	// Example: 900
+	ExpiresIn int `json:"expires_in"`
+
+	// RefreshToken For `/auth/oauth2/token`, with the id of the public client.
+	RefreshToken string `json:"refresh_token"`
+
+	// Scope Example: patient:read patient:write offline_access
+	Scope    string `json:"scope"`
+	TenantId string `json:"tenantId"`
+
+	// TokenType Example: Bearer
+	TokenType string `json:"token_type"`
+	UserId    string `json:"userId"`
+}
+
+// Launched defines model for Launched.
+type Launched struct {
+	// LaunchUrl Good for 60 seconds and one exchange.
+	LaunchUrl string `json:"launchUrl"`
+}
+
+// Member defines model for Member.
+type Member struct {
+	UserId    string    `json:"userId"`
+	Email     string    `json:"email"`
+	FirstName string    `json:"firstName"`
+	LastName  string    `json:"lastName"`
+	Roles     []KeyRole `json:"roles"`
+
+	// CreatedAt When the user became a member.
+	CreatedAt string `json:"createdAt"`
+}
+
+// MemberPage defines model for MemberPage.
+type MemberPage struct {
+	Content []Member `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// MemberRolesRequest defines model for MemberRolesRequest.
+type MemberRolesRequest = body.Object
 
 // MfaConfig defines model for MfaConfig.
 type MfaConfig struct {
@@ -141,12 +265,55 @@ type MintedApiKey struct {
 	Token string `json:"token"`
 }
 
+// Myself defines model for Myself.
+type Myself struct {
+	Id            string `json:"id"`
+	Email         string `json:"email"`
+	EmailVerified bool   `json:"emailVerified"`
+	FirstName     string `json:"firstName"`
+	LastName      string `json:"lastName"`
+
+	// ActiveTenant The tenant of the credential; null when the user is no member of it any more.
+	ActiveTenant *Place  `json:"activeTenant"`
+	Memberships  []Place `json:"memberships"`
+}
+
+// PasswordRequest defines model for PasswordRequest.
+type PasswordRequest = body.Object
+
+// Place defines model for Place.
+type Place struct {
+	TenantId string `json:"tenantId"`
+
+	// Name Example: General Hospital
+	Name string `json:"name"`
+
+	// Roles Names of roles.
+	//
+	// Example: ["Owner"]
+	Roles []string `json:"roles"`
+}
+
 // Principal defines model for Principal.
 type Principal = principal.Principal
 
 // RecoveryCodes defines model for RecoveryCodes.
 type RecoveryCodes struct {
 	RecoveryCodes []string `json:"recoveryCodes"`
+}
+
+// RegisteredApplication defines model for RegisteredApplication.
+type RegisteredApplication struct {
+	CreatedAt string `json:"createdAt"`
+	Id        string `json:"id"`
+	LaunchUrl string `json:"launchUrl"`
+	Name      string `json:"name"`
+
+	// SharedSecret Shown this once.
+	SharedSecret string `json:"sharedSecret"`
+
+	// TenantId Null when users of every tenant may launch it.
+	TenantId *string `json:"tenantId"`
 }
 
 // RegisteredClient defines model for RegisteredClient.
@@ -161,17 +328,58 @@ type RegisteredClient struct {
 	ClientSecret *string `json:"client_secret,omitempty"`
 
 	// ClientSecretExpiresAt 0: the secret does not expire.
-	ClientSecretExpiresAt   *int64   `json:"client_secret_expires_at,omitempty"`
-	GrantTypes              []string `json:"grant_types"`
-	RedirectUris            []string `json:"redirect_uris"`
-	Scope                   string   `json:"scope"`
-	TenantId                string   `json:"tenantId"`
-	TokenEndpointAuthMethod string   `json:"token_endpoint_auth_method"`
+	ClientSecretExpiresAt   *int64                  `json:"client_secret_expires_at,omitempty"`
+	GrantTypes              []string                `json:"grant_types"`
+	Jwks                    *map[string]interface{} `json:"jwks,omitempty"`
+	JwksUri                 *string                 `json:"jwks_uri,omitempty"`
+	RedirectUris            []string                `json:"redirect_uris"`
+	Scope                   string                  `json:"scope"`
+	TenantId                string                  `json:"tenantId"`
+	TokenEndpointAuthMethod string                  `json:"token_endpoint_auth_method"`
 }
+
+// Registration defines model for Registration.
+type Registration struct {
+	UserId   string `json:"userId"`
+	TenantId string `json:"tenantId"`
+	Message  string `json:"message"`
+}
+
+// RegistrationRequest defines model for RegistrationRequest.
+type RegistrationRequest = body.Object
+
+// ResetRequest defines model for ResetRequest.
+type ResetRequest = body.Object
 
 // ServiceResponseDTO defines model for ServiceResponseDTO.
 type ServiceResponseDTO struct {
 	Message string `json:"message"`
+}
+
+// SwitchRequest defines model for SwitchRequest.
+type SwitchRequest = body.Object
+
+// Switched defines model for Switched.
+type Switched struct {
+	TenantId string   `json:"tenantId"`
+	Name     string   `json:"name"`
+	Roles    []string `json:"roles"`
+	Message  string   `json:"message"`
+}
+
+// SwitchedTokens defines model for SwitchedTokens.
+type SwitchedTokens struct {
+	AccessToken  string `json:"access_token"`
+	RefreshToken string `json:"refresh_token"`
+
+	// TokenType Example: Bearer
+	TokenType string `json:"token_type"`
+
+	// ExpiresIn Seconds.
+	//
+	// Example: 900
+	ExpiresIn int    `json:"expires_in"`
+	Scope     string `json:"scope"`
 }
 
 // TotpConfirmation defines model for TotpConfirmation.
@@ -212,8 +420,38 @@ type IdempotencyKey = string
 // Page defines model for Page.
 type Page = string
 
+// RevokeToken defines model for RevokeToken.
+type RevokeToken = string
+
 // Size defines model for Size.
 type Size = string
+
+// ExchangeTenantParams defines parameters for ExchangeTenant.
+type ExchangeTenantParams struct {
+	TenantId *string `form:"tenantId,omitempty" json:"tenantId,omitempty"`
+	UserId   *string `form:"userId,omitempty" json:"userId,omitempty"`
+
+	// RevokeToken Whether the access tokens that the session has now end at once.
+	RevokeToken *RevokeToken `form:"revokeToken,omitempty" json:"revokeToken,omitempty"`
+}
+
+// ListApplicationsParams defines parameters for ListApplications.
+type ListApplicationsParams struct {
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// CreateApplicationParams defines parameters for CreateApplication.
+type CreateApplicationParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
 
 // GetMfaConfigParams defines parameters for GetMfaConfig.
 type GetMfaConfigParams struct {
@@ -245,6 +483,36 @@ type CreateClientParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListInvitationsParams defines parameters for ListInvitations.
+type ListInvitationsParams struct {
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// InviteParams defines parameters for Invite.
+type InviteParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ListMembersParams defines parameters for ListMembers.
+type ListMembersParams struct {
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
 // ListApiKeysParams defines parameters for ListApiKeys.
 type ListApiKeysParams struct {
 	// Page Zero-based number of the page.
@@ -261,6 +529,12 @@ type ListApiKeysParams struct {
 type CreateApiKeyParams struct {
 	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// SwitchTenantParams defines parameters for SwitchTenant.
+type SwitchTenantParams struct {
+	// RevokeToken Whether the access tokens that the session has now end at once.
+	RevokeToken *RevokeToken `form:"revokeToken,omitempty" json:"revokeToken,omitempty"`
 }
 
 // InternalCreateClientJSONRequestBody defines body for InternalCreateClient for application/json ContentType.
@@ -281,14 +555,44 @@ type InternalCreateUserJSONRequestBody = UserRequest
 // ConfirmTotpJSONRequestBody defines body for ConfirmTotp for application/json ContentType.
 type ConfirmTotpJSONRequestBody = TotpConfirmation
 
+// ExchangeTenantJSONRequestBody defines body for ExchangeTenant for application/json ContentType.
+type ExchangeTenantJSONRequestBody = SwitchRequest
+
+// RegisterUserJSONRequestBody defines body for RegisterUser for application/json ContentType.
+type RegisterUserJSONRequestBody = RegistrationRequest
+
+// ResetPasswordJSONRequestBody defines body for ResetPassword for application/json ContentType.
+type ResetPasswordJSONRequestBody = ResetRequest
+
+// VerifyPasswordUpdateJSONRequestBody defines body for VerifyPasswordUpdate for application/json ContentType.
+type VerifyPasswordUpdateJSONRequestBody = PasswordRequest
+
+// CreateApplicationJSONRequestBody defines body for CreateApplication for application/json ContentType.
+type CreateApplicationJSONRequestBody = ExternalApplicationRequest
+
 // CreateClientJSONRequestBody defines body for CreateClient for application/json ContentType.
 type CreateClientJSONRequestBody = ClientRequest
+
+// ExchangeLaunchJSONRequestBody defines body for ExchangeLaunch for application/json ContentType.
+type ExchangeLaunchJSONRequestBody = LaunchExchange
+
+// PutIdentityProviderJSONRequestBody defines body for PutIdentityProvider for application/json ContentType.
+type PutIdentityProviderJSONRequestBody = IdentityProviderRequest
+
+// InviteJSONRequestBody defines body for Invite for application/json ContentType.
+type InviteJSONRequestBody = InvitationRequest
+
+// PutMemberJSONRequestBody defines body for PutMember for application/json ContentType.
+type PutMemberJSONRequestBody = MemberRolesRequest
 
 // CreateApiKeyJSONRequestBody defines body for CreateApiKey for application/json ContentType.
 type CreateApiKeyJSONRequestBody = ApiKeyRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// Logout Sign out
+	// (POST /auth/user/logout)
+	Logout(c *fiber.Ctx) error
 
 	// (POST /internal/client)
 	InternalCreateClient(c *fiber.Ctx) error
@@ -310,6 +614,33 @@ type ServerInterface interface {
 	// ConfirmTotp Confirm an authenticator app
 	// (POST /mfa/code)
 	ConfirmTotp(c *fiber.Ctx) error
+	// ExchangeTenant Exchange a refresh token for tokens in another organization
+	// (POST /tenant/switch-tenant)
+	ExchangeTenant(c *fiber.Ctx, params ExchangeTenantParams) error
+	// RegisterUser Register a user and their organization
+	// (POST /user/public/register-user)
+	RegisterUser(c *fiber.Ctx) error
+	// ResetPassword Ask for a new password
+	// (POST /user/public/reset-password)
+	ResetPassword(c *fiber.Ctx) error
+	// VerifyEmail Prove an e-mail address
+	// (POST /user/public/verify-email/{userId}/{identifier})
+	VerifyEmail(c *fiber.Ctx, userId string, identifier string) error
+	// VerifyPasswordUpdate Set a new password
+	// (POST /user/public/verify-password-update/{userId}/{identifier})
+	VerifyPasswordUpdate(c *fiber.Ctx, userId string, identifier string) error
+	// ListApplications List the external applications of all tenants
+	// (GET /v2/external-application)
+	ListApplications(c *fiber.Ctx, params ListApplicationsParams) error
+	// CreateApplication Register an external application
+	// (POST /v2/external-application)
+	CreateApplication(c *fiber.Ctx, params CreateApplicationParams) error
+	// DeleteApplication Delete an external application
+	// (DELETE /v2/external-application/{id})
+	DeleteApplication(c *fiber.Ctx, id string) error
+	// LaunchApplication Launch an external application
+	// (POST /v2/external-application/{id}/launch)
+	LaunchApplication(c *fiber.Ctx, id string) error
 	// GetMfaConfig How a challenge can be answered
 	// (GET /v2/mfa/config)
 	GetMfaConfig(c *fiber.Ctx, params GetMfaConfigParams) error
@@ -325,6 +656,36 @@ type ServerInterface interface {
 	// DeleteClient Delete an OAuth client
 	// (DELETE /v2/oauth2/client/{clientId})
 	DeleteClient(c *fiber.Ctx, clientId string) error
+	// ExchangeLaunch Exchange the code of a launch for tokens
+	// (POST /v2/public/external-application/auth/oauth2/user/token)
+	ExchangeLaunch(c *fiber.Ctx) error
+	// DeleteIdentityProvider Sign members in here again
+	// (DELETE /v2/tenant/identity-provider)
+	DeleteIdentityProvider(c *fiber.Ctx) error
+	// GetIdentityProvider The OpenID Connect provider of the tenant
+	// (GET /v2/tenant/identity-provider)
+	GetIdentityProvider(c *fiber.Ctx) error
+	// PutIdentityProvider Name the OpenID Connect provider of the tenant
+	// (PUT /v2/tenant/identity-provider)
+	PutIdentityProvider(c *fiber.Ctx) error
+	// ListInvitations List invitations that nobody has accepted yet
+	// (GET /v2/tenant/invitation)
+	ListInvitations(c *fiber.Ctx, params ListInvitationsParams) error
+	// Invite Invite somebody by e-mail
+	// (POST /v2/tenant/invitation)
+	Invite(c *fiber.Ctx, params InviteParams) error
+	// DeleteInvitation Withdraw an invitation
+	// (DELETE /v2/tenant/invitation/{id})
+	DeleteInvitation(c *fiber.Ctx, id string) error
+	// ListMembers List the organization's people
+	// (GET /v2/tenant/member)
+	ListMembers(c *fiber.Ctx, params ListMembersParams) error
+	// RemoveMember Remove a member
+	// (DELETE /v2/tenant/member/{userId})
+	RemoveMember(c *fiber.Ctx, userId string) error
+	// PutMember Give a member roles
+	// (PUT /v2/tenant/member/{userId})
+	PutMember(c *fiber.Ctx, userId string) error
 	// ListApiKeys List the tenant's API keys
 	// (GET /v2/token)
 	ListApiKeys(c *fiber.Ctx, params ListApiKeysParams) error
@@ -334,6 +695,12 @@ type ServerInterface interface {
 	// RevokeApiKey Revoke an API key
 	// (DELETE /v2/token/{id})
 	RevokeApiKey(c *fiber.Ctx, id string) error
+	// ReadMyself Who I am
+	// (GET /v2/user/myself)
+	ReadMyself(c *fiber.Ctx) error
+	// SwitchTenant Go on in another organization
+	// (GET /v2/user/switch-tenant/{tenantId})
+	SwitchTenant(c *fiber.Ctx, tenantId string, params SwitchTenantParams) error
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -344,6 +711,24 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
+
+// Logout operation middleware
+func (siw *ServerInterfaceWrapper) Logout(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Logout(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
 
 // InternalCreateClient operation middleware
 func (siw *ServerInterfaceWrapper) InternalCreateClient(c *fiber.Ctx) error {
@@ -458,6 +843,319 @@ func (siw *ServerInterfaceWrapper) ConfirmTotp(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ConfirmTotp(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ExchangeTenant operation middleware
+func (siw *ServerInterfaceWrapper) ExchangeTenant(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ExchangeTenantParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "tenantId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "tenantId", query, &params.TenantId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tenantId: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "userId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "userId", query, &params.UserId, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "revokeToken" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revokeToken", query, &params.RevokeToken, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter revokeToken: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExchangeTenant(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RegisterUser operation middleware
+func (siw *ServerInterfaceWrapper) RegisterUser(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RegisterUser(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ResetPassword operation middleware
+func (siw *ServerInterfaceWrapper) ResetPassword(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ResetPassword(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// VerifyEmail operation middleware
+func (siw *ServerInterfaceWrapper) VerifyEmail(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "userId" -------------
+	var userId string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userId", c.Params("userId"), &userId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "identifier" -------------
+	var identifier string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "identifier", c.Params("identifier"), &identifier, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter identifier: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.VerifyEmail(c, userId, identifier)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// VerifyPasswordUpdate operation middleware
+func (siw *ServerInterfaceWrapper) VerifyPasswordUpdate(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "userId" -------------
+	var userId string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userId", c.Params("userId"), &userId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "identifier" -------------
+	var identifier string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "identifier", c.Params("identifier"), &identifier, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter identifier: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.VerifyPasswordUpdate(c, userId, identifier)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListApplications operation middleware
+func (siw *ServerInterfaceWrapper) ListApplications(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListApplicationsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListApplications(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateApplication operation middleware
+func (siw *ServerInterfaceWrapper) CreateApplication(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateApplicationParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateApplication(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteApplication operation middleware
+func (siw *ServerInterfaceWrapper) DeleteApplication(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteApplication(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// LaunchApplication operation middleware
+func (siw *ServerInterfaceWrapper) LaunchApplication(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.LaunchApplication(c, id)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -668,6 +1366,310 @@ func (siw *ServerInterfaceWrapper) DeleteClient(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ExchangeLaunch operation middleware
+func (siw *ServerInterfaceWrapper) ExchangeLaunch(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ExchangeLaunch(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) DeleteIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteIdentityProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// GetIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) GetIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.GetIdentityProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutIdentityProvider operation middleware
+func (siw *ServerInterfaceWrapper) PutIdentityProvider(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutIdentityProvider(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListInvitations operation middleware
+func (siw *ServerInterfaceWrapper) ListInvitations(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListInvitationsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListInvitations(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Invite operation middleware
+func (siw *ServerInterfaceWrapper) Invite(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params InviteParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Invite(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteInvitation operation middleware
+func (siw *ServerInterfaceWrapper) DeleteInvitation(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteInvitation(c, id)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListMembers operation middleware
+func (siw *ServerInterfaceWrapper) ListMembers(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListMembersParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListMembers(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RemoveMember operation middleware
+func (siw *ServerInterfaceWrapper) RemoveMember(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "userId" -------------
+	var userId string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userId", c.Params("userId"), &userId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RemoveMember(c, userId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// PutMember operation middleware
+func (siw *ServerInterfaceWrapper) PutMember(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "userId" -------------
+	var userId string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "userId", c.Params("userId"), &userId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter userId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.PutMember(c, userId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ListApiKeys operation middleware
 func (siw *ServerInterfaceWrapper) ListApiKeys(c *fiber.Ctx) error {
 
@@ -791,6 +1793,69 @@ func (siw *ServerInterfaceWrapper) RevokeApiKey(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ReadMyself operation middleware
+func (siw *ServerInterfaceWrapper) ReadMyself(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadMyself(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// SwitchTenant operation middleware
+func (siw *ServerInterfaceWrapper) SwitchTenant(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenantId" -------------
+	var tenantId string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenantId", c.Params("tenantId"), &tenantId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tenantId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params SwitchTenantParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "revokeToken" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "revokeToken", query, &params.RevokeToken, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter revokeToken: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.SwitchTenant(c, tenantId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // FiberServerOptions provides options for the Fiber server.
 type FiberServerOptions struct {
 	BaseURL            string
@@ -820,6 +1885,22 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Delete(options.BaseURL+"/v2/token/:id", wrapper.RevokeApiKey)
 
+	router.Get(options.BaseURL+"/v2/external-application", wrapper.ListApplications)
+
+	router.Post(options.BaseURL+"/v2/external-application", wrapper.CreateApplication)
+
+	router.Delete(options.BaseURL+"/v2/external-application/:id", wrapper.DeleteApplication)
+
+	router.Post(options.BaseURL+"/v2/external-application/:id/launch", wrapper.LaunchApplication)
+
+	router.Post(options.BaseURL+"/v2/public/external-application/auth/oauth2/user/token", wrapper.ExchangeLaunch)
+
+	router.Delete(options.BaseURL+"/v2/tenant/identity-provider", wrapper.DeleteIdentityProvider)
+
+	router.Get(options.BaseURL+"/v2/tenant/identity-provider", wrapper.GetIdentityProvider)
+
+	router.Put(options.BaseURL+"/v2/tenant/identity-provider", wrapper.PutIdentityProvider)
+
 	router.Get(options.BaseURL+"/v2/oauth2/client", wrapper.ListClients)
 
 	router.Post(options.BaseURL+"/v2/oauth2/client", wrapper.CreateClient)
@@ -834,6 +1915,34 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/v2/mfa/send-code", wrapper.SendMfaCode)
 
+	router.Post(options.BaseURL+"/user/public/register-user", wrapper.RegisterUser)
+
+	router.Post(options.BaseURL+"/user/public/verify-email/:userId/:identifier", wrapper.VerifyEmail)
+
+	router.Post(options.BaseURL+"/user/public/reset-password", wrapper.ResetPassword)
+
+	router.Post(options.BaseURL+"/user/public/verify-password-update/:userId/:identifier", wrapper.VerifyPasswordUpdate)
+
+	router.Get(options.BaseURL+"/v2/user/myself", wrapper.ReadMyself)
+
+	router.Get(options.BaseURL+"/v2/user/switch-tenant/:tenantId", wrapper.SwitchTenant)
+
+	router.Post(options.BaseURL+"/tenant/switch-tenant", wrapper.ExchangeTenant)
+
+	router.Post(options.BaseURL+"/auth/user/logout", wrapper.Logout)
+
+	router.Get(options.BaseURL+"/v2/tenant/member", wrapper.ListMembers)
+
+	router.Delete(options.BaseURL+"/v2/tenant/member/:userId", wrapper.RemoveMember)
+
+	router.Put(options.BaseURL+"/v2/tenant/member/:userId", wrapper.PutMember)
+
+	router.Get(options.BaseURL+"/v2/tenant/invitation", wrapper.ListInvitations)
+
+	router.Post(options.BaseURL+"/v2/tenant/invitation", wrapper.Invite)
+
+	router.Delete(options.BaseURL+"/v2/tenant/invitation/:id", wrapper.DeleteInvitation)
+
 	router.Post(options.BaseURL+"/internal/credential", wrapper.InternalResolveCredential)
 
 	router.Post(options.BaseURL+"/internal/user", wrapper.InternalCreateUser)
@@ -844,6 +1953,22 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/internal/external-application", wrapper.InternalCreateApplication)
 
+}
+
+type LogoutRequestObject struct {
+}
+
+type LogoutResponseObject interface {
+	VisitLogoutResponse(ctx *fiber.Ctx) error
+}
+
+type Logout200JSONResponse ServiceResponseDTO
+
+func (response Logout200JSONResponse) VisitLogoutResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type InternalCreateClientRequestObject struct {
@@ -984,6 +2109,208 @@ func (response ConfirmTotp200JSONResponse) VisitConfirmTotpResponse(ctx *fiber.C
 	return ctx.JSON(&response.Body)
 }
 
+type ExchangeTenantRequestObject struct {
+	Params ExchangeTenantParams
+	Body   *ExchangeTenantJSONRequestBody
+}
+
+type ExchangeTenantResponseObject interface {
+	VisitExchangeTenantResponse(ctx *fiber.Ctx) error
+}
+
+type ExchangeTenant200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type ExchangeTenant200JSONResponse struct {
+	Body    SwitchedTokens
+	Headers ExchangeTenant200ResponseHeaders
+}
+
+func (response ExchangeTenant200JSONResponse) VisitExchangeTenantResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RegisterUserRequestObject struct {
+	Body *RegisterUserJSONRequestBody
+}
+
+type RegisterUserResponseObject interface {
+	VisitRegisterUserResponse(ctx *fiber.Ctx) error
+}
+
+type RegisterUser201JSONResponse Registration
+
+func (response RegisterUser201JSONResponse) VisitRegisterUserResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response)
+}
+
+type ResetPasswordRequestObject struct {
+	Body *ResetPasswordJSONRequestBody
+}
+
+type ResetPasswordResponseObject interface {
+	VisitResetPasswordResponse(ctx *fiber.Ctx) error
+}
+
+type ResetPassword200JSONResponse ServiceResponseDTO
+
+func (response ResetPassword200JSONResponse) VisitResetPasswordResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type VerifyEmailRequestObject struct {
+	UserId     string `json:"userId"`
+	Identifier string `json:"identifier"`
+}
+
+type VerifyEmailResponseObject interface {
+	VisitVerifyEmailResponse(ctx *fiber.Ctx) error
+}
+
+type VerifyEmail200JSONResponse ServiceResponseDTO
+
+func (response VerifyEmail200JSONResponse) VisitVerifyEmailResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type VerifyPasswordUpdateRequestObject struct {
+	UserId     string `json:"userId"`
+	Identifier string `json:"identifier"`
+	Body       *VerifyPasswordUpdateJSONRequestBody
+}
+
+type VerifyPasswordUpdateResponseObject interface {
+	VisitVerifyPasswordUpdateResponse(ctx *fiber.Ctx) error
+}
+
+type VerifyPasswordUpdate200JSONResponse ServiceResponseDTO
+
+func (response VerifyPasswordUpdate200JSONResponse) VisitVerifyPasswordUpdateResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListApplicationsRequestObject struct {
+	Params ListApplicationsParams
+}
+
+type ListApplicationsResponseObject interface {
+	VisitListApplicationsResponse(ctx *fiber.Ctx) error
+}
+
+type ListApplications200ResponseHeaders struct {
+	Link *string
+}
+
+type ListApplications200JSONResponse struct {
+	Body    ExternalApplicationPage
+	Headers ListApplications200ResponseHeaders
+}
+
+func (response ListApplications200JSONResponse) VisitListApplicationsResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateApplicationRequestObject struct {
+	Params CreateApplicationParams
+	Body   *CreateApplicationJSONRequestBody
+}
+
+type CreateApplicationResponseObject interface {
+	VisitCreateApplicationResponse(ctx *fiber.Ctx) error
+}
+
+type CreateApplication201ResponseHeaders struct {
+	CacheControl *string
+	Location     *string
+}
+
+type CreateApplication201JSONResponse struct {
+	Body    RegisteredApplication
+	Headers CreateApplication201ResponseHeaders
+}
+
+func (response CreateApplication201JSONResponse) VisitCreateApplicationResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteApplicationRequestObject struct {
+	Id string `json:"id"`
+}
+
+type DeleteApplicationResponseObject interface {
+	VisitDeleteApplicationResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteApplication200JSONResponse ServiceResponseDTO
+
+func (response DeleteApplication200JSONResponse) VisitDeleteApplicationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type LaunchApplicationRequestObject struct {
+	Id string `json:"id"`
+}
+
+type LaunchApplicationResponseObject interface {
+	VisitLaunchApplicationResponse(ctx *fiber.Ctx) error
+}
+
+type LaunchApplication200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type LaunchApplication200JSONResponse struct {
+	Body    Launched
+	Headers LaunchApplication200ResponseHeaders
+}
+
+func (response LaunchApplication200JSONResponse) VisitLaunchApplicationResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
 type GetMfaConfigRequestObject struct {
 	Params GetMfaConfigParams
 }
@@ -1104,6 +2431,220 @@ func (response DeleteClient200JSONResponse) VisitDeleteClientResponse(ctx *fiber
 	return ctx.JSON(&response)
 }
 
+type ExchangeLaunchRequestObject struct {
+	Body *ExchangeLaunchJSONRequestBody
+}
+
+type ExchangeLaunchResponseObject interface {
+	VisitExchangeLaunchResponse(ctx *fiber.Ctx) error
+}
+
+type ExchangeLaunch200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type ExchangeLaunch200JSONResponse struct {
+	Body    LaunchTokens
+	Headers ExchangeLaunch200ResponseHeaders
+}
+
+func (response ExchangeLaunch200JSONResponse) VisitExchangeLaunchResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteIdentityProviderRequestObject struct {
+}
+
+type DeleteIdentityProviderResponseObject interface {
+	VisitDeleteIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteIdentityProvider200JSONResponse ServiceResponseDTO
+
+func (response DeleteIdentityProvider200JSONResponse) VisitDeleteIdentityProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type GetIdentityProviderRequestObject struct {
+}
+
+type GetIdentityProviderResponseObject interface {
+	VisitGetIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type GetIdentityProvider200JSONResponse IdentityProvider
+
+func (response GetIdentityProvider200JSONResponse) VisitGetIdentityProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PutIdentityProviderRequestObject struct {
+	Body *PutIdentityProviderJSONRequestBody
+}
+
+type PutIdentityProviderResponseObject interface {
+	VisitPutIdentityProviderResponse(ctx *fiber.Ctx) error
+}
+
+type PutIdentityProvider200JSONResponse IdentityProvider
+
+func (response PutIdentityProvider200JSONResponse) VisitPutIdentityProviderResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListInvitationsRequestObject struct {
+	Params ListInvitationsParams
+}
+
+type ListInvitationsResponseObject interface {
+	VisitListInvitationsResponse(ctx *fiber.Ctx) error
+}
+
+type ListInvitations200ResponseHeaders struct {
+	Link *string
+}
+
+type ListInvitations200JSONResponse struct {
+	Body    InvitationPage
+	Headers ListInvitations200ResponseHeaders
+}
+
+func (response ListInvitations200JSONResponse) VisitListInvitationsResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type InviteRequestObject struct {
+	Params InviteParams
+	Body   *InviteJSONRequestBody
+}
+
+type InviteResponseObject interface {
+	VisitInviteResponse(ctx *fiber.Ctx) error
+}
+
+type Invite201ResponseHeaders struct {
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type Invite201JSONResponse struct {
+	Body    Invitation
+	Headers Invite201ResponseHeaders
+}
+
+func (response Invite201JSONResponse) VisitInviteResponse(ctx *fiber.Ctx) error {
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteInvitationRequestObject struct {
+	Id string `json:"id"`
+}
+
+type DeleteInvitationResponseObject interface {
+	VisitDeleteInvitationResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteInvitation200JSONResponse ServiceResponseDTO
+
+func (response DeleteInvitation200JSONResponse) VisitDeleteInvitationResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ListMembersRequestObject struct {
+	Params ListMembersParams
+}
+
+type ListMembersResponseObject interface {
+	VisitListMembersResponse(ctx *fiber.Ctx) error
+}
+
+type ListMembers200ResponseHeaders struct {
+	Link *string
+}
+
+type ListMembers200JSONResponse struct {
+	Body    MemberPage
+	Headers ListMembers200ResponseHeaders
+}
+
+func (response ListMembers200JSONResponse) VisitListMembersResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RemoveMemberRequestObject struct {
+	UserId string `json:"userId"`
+}
+
+type RemoveMemberResponseObject interface {
+	VisitRemoveMemberResponse(ctx *fiber.Ctx) error
+}
+
+type RemoveMember200JSONResponse ServiceResponseDTO
+
+func (response RemoveMember200JSONResponse) VisitRemoveMemberResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type PutMemberRequestObject struct {
+	UserId string `json:"userId"`
+	Body   *PutMemberJSONRequestBody
+}
+
+type PutMemberResponseObject interface {
+	VisitPutMemberResponse(ctx *fiber.Ctx) error
+}
+
+type PutMember200JSONResponse Member
+
+func (response PutMember200JSONResponse) VisitPutMemberResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ListApiKeysRequestObject struct {
 	Params ListApiKeysParams
 }
@@ -1180,8 +2721,55 @@ func (response RevokeApiKey200JSONResponse) VisitRevokeApiKeyResponse(ctx *fiber
 	return ctx.JSON(&response)
 }
 
+type ReadMyselfRequestObject struct {
+}
+
+type ReadMyselfResponseObject interface {
+	VisitReadMyselfResponse(ctx *fiber.Ctx) error
+}
+
+type ReadMyself200ResponseHeaders struct {
+	CacheControl *string
+}
+
+type ReadMyself200JSONResponse struct {
+	Body    Myself
+	Headers ReadMyself200ResponseHeaders
+}
+
+func (response ReadMyself200JSONResponse) VisitReadMyselfResponse(ctx *fiber.Ctx) error {
+	if response.Headers.CacheControl != nil {
+		ctx.Response().Header.Set("Cache-Control", fmt.Sprint(*response.Headers.CacheControl))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type SwitchTenantRequestObject struct {
+	TenantId string `json:"tenantId"`
+	Params   SwitchTenantParams
+}
+
+type SwitchTenantResponseObject interface {
+	VisitSwitchTenantResponse(ctx *fiber.Ctx) error
+}
+
+type SwitchTenant200JSONResponse Switched
+
+func (response SwitchTenant200JSONResponse) VisitSwitchTenantResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// Logout Sign out
+	// (POST /auth/user/logout)
+	Logout(ctx context.Context, request LogoutRequestObject) (LogoutResponseObject, error)
 
 	// (POST /internal/client)
 	InternalCreateClient(ctx context.Context, request InternalCreateClientRequestObject) (InternalCreateClientResponseObject, error)
@@ -1203,6 +2791,33 @@ type StrictServerInterface interface {
 	// ConfirmTotp Confirm an authenticator app
 	// (POST /mfa/code)
 	ConfirmTotp(ctx context.Context, request ConfirmTotpRequestObject) (ConfirmTotpResponseObject, error)
+	// ExchangeTenant Exchange a refresh token for tokens in another organization
+	// (POST /tenant/switch-tenant)
+	ExchangeTenant(ctx context.Context, request ExchangeTenantRequestObject) (ExchangeTenantResponseObject, error)
+	// RegisterUser Register a user and their organization
+	// (POST /user/public/register-user)
+	RegisterUser(ctx context.Context, request RegisterUserRequestObject) (RegisterUserResponseObject, error)
+	// ResetPassword Ask for a new password
+	// (POST /user/public/reset-password)
+	ResetPassword(ctx context.Context, request ResetPasswordRequestObject) (ResetPasswordResponseObject, error)
+	// VerifyEmail Prove an e-mail address
+	// (POST /user/public/verify-email/{userId}/{identifier})
+	VerifyEmail(ctx context.Context, request VerifyEmailRequestObject) (VerifyEmailResponseObject, error)
+	// VerifyPasswordUpdate Set a new password
+	// (POST /user/public/verify-password-update/{userId}/{identifier})
+	VerifyPasswordUpdate(ctx context.Context, request VerifyPasswordUpdateRequestObject) (VerifyPasswordUpdateResponseObject, error)
+	// ListApplications List the external applications of all tenants
+	// (GET /v2/external-application)
+	ListApplications(ctx context.Context, request ListApplicationsRequestObject) (ListApplicationsResponseObject, error)
+	// CreateApplication Register an external application
+	// (POST /v2/external-application)
+	CreateApplication(ctx context.Context, request CreateApplicationRequestObject) (CreateApplicationResponseObject, error)
+	// DeleteApplication Delete an external application
+	// (DELETE /v2/external-application/{id})
+	DeleteApplication(ctx context.Context, request DeleteApplicationRequestObject) (DeleteApplicationResponseObject, error)
+	// LaunchApplication Launch an external application
+	// (POST /v2/external-application/{id}/launch)
+	LaunchApplication(ctx context.Context, request LaunchApplicationRequestObject) (LaunchApplicationResponseObject, error)
 	// GetMfaConfig How a challenge can be answered
 	// (GET /v2/mfa/config)
 	GetMfaConfig(ctx context.Context, request GetMfaConfigRequestObject) (GetMfaConfigResponseObject, error)
@@ -1218,6 +2833,36 @@ type StrictServerInterface interface {
 	// DeleteClient Delete an OAuth client
 	// (DELETE /v2/oauth2/client/{clientId})
 	DeleteClient(ctx context.Context, request DeleteClientRequestObject) (DeleteClientResponseObject, error)
+	// ExchangeLaunch Exchange the code of a launch for tokens
+	// (POST /v2/public/external-application/auth/oauth2/user/token)
+	ExchangeLaunch(ctx context.Context, request ExchangeLaunchRequestObject) (ExchangeLaunchResponseObject, error)
+	// DeleteIdentityProvider Sign members in here again
+	// (DELETE /v2/tenant/identity-provider)
+	DeleteIdentityProvider(ctx context.Context, request DeleteIdentityProviderRequestObject) (DeleteIdentityProviderResponseObject, error)
+	// GetIdentityProvider The OpenID Connect provider of the tenant
+	// (GET /v2/tenant/identity-provider)
+	GetIdentityProvider(ctx context.Context, request GetIdentityProviderRequestObject) (GetIdentityProviderResponseObject, error)
+	// PutIdentityProvider Name the OpenID Connect provider of the tenant
+	// (PUT /v2/tenant/identity-provider)
+	PutIdentityProvider(ctx context.Context, request PutIdentityProviderRequestObject) (PutIdentityProviderResponseObject, error)
+	// ListInvitations List invitations that nobody has accepted yet
+	// (GET /v2/tenant/invitation)
+	ListInvitations(ctx context.Context, request ListInvitationsRequestObject) (ListInvitationsResponseObject, error)
+	// Invite Invite somebody by e-mail
+	// (POST /v2/tenant/invitation)
+	Invite(ctx context.Context, request InviteRequestObject) (InviteResponseObject, error)
+	// DeleteInvitation Withdraw an invitation
+	// (DELETE /v2/tenant/invitation/{id})
+	DeleteInvitation(ctx context.Context, request DeleteInvitationRequestObject) (DeleteInvitationResponseObject, error)
+	// ListMembers List the organization's people
+	// (GET /v2/tenant/member)
+	ListMembers(ctx context.Context, request ListMembersRequestObject) (ListMembersResponseObject, error)
+	// RemoveMember Remove a member
+	// (DELETE /v2/tenant/member/{userId})
+	RemoveMember(ctx context.Context, request RemoveMemberRequestObject) (RemoveMemberResponseObject, error)
+	// PutMember Give a member roles
+	// (PUT /v2/tenant/member/{userId})
+	PutMember(ctx context.Context, request PutMemberRequestObject) (PutMemberResponseObject, error)
 	// ListApiKeys List the tenant's API keys
 	// (GET /v2/token)
 	ListApiKeys(ctx context.Context, request ListApiKeysRequestObject) (ListApiKeysResponseObject, error)
@@ -1227,6 +2872,12 @@ type StrictServerInterface interface {
 	// RevokeApiKey Revoke an API key
 	// (DELETE /v2/token/{id})
 	RevokeApiKey(ctx context.Context, request RevokeApiKeyRequestObject) (RevokeApiKeyResponseObject, error)
+	// ReadMyself Who I am
+	// (GET /v2/user/myself)
+	ReadMyself(ctx context.Context, request ReadMyselfRequestObject) (ReadMyselfResponseObject, error)
+	// SwitchTenant Go on in another organization
+	// (GET /v2/user/switch-tenant/{tenantId})
+	SwitchTenant(ctx context.Context, request SwitchTenantRequestObject) (SwitchTenantResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx *fiber.Ctx, args any) (any, error)
@@ -1246,6 +2897,31 @@ type strictHandler struct {
 // validation. It is defined here as well so generated code does not import the
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
+
+// Logout operation middleware
+func (sh *strictHandler) Logout(ctx *fiber.Ctx) error {
+	var request LogoutRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Logout(ctx.UserContext(), request.(LogoutRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Logout")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(LogoutResponseObject); ok {
+		if err := validResponse.VisitLogoutResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
 
 // InternalCreateClient operation middleware
 func (sh *strictHandler) InternalCreateClient(ctx *fiber.Ctx) error {
@@ -1506,6 +3182,317 @@ func (sh *strictHandler) ConfirmTotp(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// ExchangeTenant operation middleware
+func (sh *strictHandler) ExchangeTenant(ctx *fiber.Ctx, params ExchangeTenantParams) error {
+	var request ExchangeTenantRequestObject
+
+	request.Params = params
+
+	var body ExchangeTenantJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExchangeTenant(ctx.UserContext(), request.(ExchangeTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExchangeTenant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExchangeTenantResponseObject); ok {
+		if err := validResponse.VisitExchangeTenantResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RegisterUser operation middleware
+func (sh *strictHandler) RegisterUser(ctx *fiber.Ctx) error {
+	var request RegisterUserRequestObject
+
+	var body RegisterUserJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RegisterUser(ctx.UserContext(), request.(RegisterUserRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RegisterUser")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RegisterUserResponseObject); ok {
+		if err := validResponse.VisitRegisterUserResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ResetPassword operation middleware
+func (sh *strictHandler) ResetPassword(ctx *fiber.Ctx) error {
+	var request ResetPasswordRequestObject
+
+	var body ResetPasswordJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ResetPassword(ctx.UserContext(), request.(ResetPasswordRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ResetPassword")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ResetPasswordResponseObject); ok {
+		if err := validResponse.VisitResetPasswordResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// VerifyEmail operation middleware
+func (sh *strictHandler) VerifyEmail(ctx *fiber.Ctx, userId string, identifier string) error {
+	var request VerifyEmailRequestObject
+
+	request.UserId = userId
+	request.Identifier = identifier
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyEmail(ctx.UserContext(), request.(VerifyEmailRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyEmail")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(VerifyEmailResponseObject); ok {
+		if err := validResponse.VisitVerifyEmailResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// VerifyPasswordUpdate operation middleware
+func (sh *strictHandler) VerifyPasswordUpdate(ctx *fiber.Ctx, userId string, identifier string) error {
+	var request VerifyPasswordUpdateRequestObject
+
+	request.UserId = userId
+	request.Identifier = identifier
+
+	var body VerifyPasswordUpdateJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyPasswordUpdate(ctx.UserContext(), request.(VerifyPasswordUpdateRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyPasswordUpdate")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(VerifyPasswordUpdateResponseObject); ok {
+		if err := validResponse.VisitVerifyPasswordUpdateResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListApplications operation middleware
+func (sh *strictHandler) ListApplications(ctx *fiber.Ctx, params ListApplicationsParams) error {
+	var request ListApplicationsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListApplications(ctx.UserContext(), request.(ListApplicationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListApplications")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListApplicationsResponseObject); ok {
+		if err := validResponse.VisitListApplicationsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateApplication operation middleware
+func (sh *strictHandler) CreateApplication(ctx *fiber.Ctx, params CreateApplicationParams) error {
+	var request CreateApplicationRequestObject
+
+	request.Params = params
+
+	var body CreateApplicationJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateApplication(ctx.UserContext(), request.(CreateApplicationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateApplication")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateApplicationResponseObject); ok {
+		if err := validResponse.VisitCreateApplicationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteApplication operation middleware
+func (sh *strictHandler) DeleteApplication(ctx *fiber.Ctx, id string) error {
+	var request DeleteApplicationRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteApplication(ctx.UserContext(), request.(DeleteApplicationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteApplication")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteApplicationResponseObject); ok {
+		if err := validResponse.VisitDeleteApplicationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// LaunchApplication operation middleware
+func (sh *strictHandler) LaunchApplication(ctx *fiber.Ctx, id string) error {
+	var request LaunchApplicationRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.LaunchApplication(ctx.UserContext(), request.(LaunchApplicationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "LaunchApplication")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(LaunchApplicationResponseObject); ok {
+		if err := validResponse.VisitLaunchApplicationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // GetMfaConfig operation middleware
 func (sh *strictHandler) GetMfaConfig(ctx *fiber.Ctx, params GetMfaConfigParams) error {
 	var request GetMfaConfigRequestObject
@@ -1655,6 +3642,324 @@ func (sh *strictHandler) DeleteClient(ctx *fiber.Ctx, clientId string) error {
 	return nil
 }
 
+// ExchangeLaunch operation middleware
+func (sh *strictHandler) ExchangeLaunch(ctx *fiber.Ctx) error {
+	var request ExchangeLaunchRequestObject
+
+	var body ExchangeLaunchJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ExchangeLaunch(ctx.UserContext(), request.(ExchangeLaunchRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ExchangeLaunch")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ExchangeLaunchResponseObject); ok {
+		if err := validResponse.VisitExchangeLaunchResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteIdentityProvider operation middleware
+func (sh *strictHandler) DeleteIdentityProvider(ctx *fiber.Ctx) error {
+	var request DeleteIdentityProviderRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteIdentityProvider(ctx.UserContext(), request.(DeleteIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitDeleteIdentityProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// GetIdentityProvider operation middleware
+func (sh *strictHandler) GetIdentityProvider(ctx *fiber.Ctx) error {
+	var request GetIdentityProviderRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.GetIdentityProvider(ctx.UserContext(), request.(GetIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "GetIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(GetIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitGetIdentityProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutIdentityProvider operation middleware
+func (sh *strictHandler) PutIdentityProvider(ctx *fiber.Ctx) error {
+	var request PutIdentityProviderRequestObject
+
+	var body PutIdentityProviderJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutIdentityProvider(ctx.UserContext(), request.(PutIdentityProviderRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutIdentityProvider")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutIdentityProviderResponseObject); ok {
+		if err := validResponse.VisitPutIdentityProviderResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListInvitations operation middleware
+func (sh *strictHandler) ListInvitations(ctx *fiber.Ctx, params ListInvitationsParams) error {
+	var request ListInvitationsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListInvitations(ctx.UserContext(), request.(ListInvitationsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListInvitations")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListInvitationsResponseObject); ok {
+		if err := validResponse.VisitListInvitationsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Invite operation middleware
+func (sh *strictHandler) Invite(ctx *fiber.Ctx, params InviteParams) error {
+	var request InviteRequestObject
+
+	request.Params = params
+
+	var body InviteJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Invite(ctx.UserContext(), request.(InviteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Invite")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InviteResponseObject); ok {
+		if err := validResponse.VisitInviteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteInvitation operation middleware
+func (sh *strictHandler) DeleteInvitation(ctx *fiber.Ctx, id string) error {
+	var request DeleteInvitationRequestObject
+
+	request.Id = id
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteInvitation(ctx.UserContext(), request.(DeleteInvitationRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteInvitation")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteInvitationResponseObject); ok {
+		if err := validResponse.VisitDeleteInvitationResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListMembers operation middleware
+func (sh *strictHandler) ListMembers(ctx *fiber.Ctx, params ListMembersParams) error {
+	var request ListMembersRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListMembers(ctx.UserContext(), request.(ListMembersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListMembers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListMembersResponseObject); ok {
+		if err := validResponse.VisitListMembersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RemoveMember operation middleware
+func (sh *strictHandler) RemoveMember(ctx *fiber.Ctx, userId string) error {
+	var request RemoveMemberRequestObject
+
+	request.UserId = userId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RemoveMember(ctx.UserContext(), request.(RemoveMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RemoveMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RemoveMemberResponseObject); ok {
+		if err := validResponse.VisitRemoveMemberResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// PutMember operation middleware
+func (sh *strictHandler) PutMember(ctx *fiber.Ctx, userId string) error {
+	var request PutMemberRequestObject
+
+	request.UserId = userId
+
+	var body PutMemberJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.PutMember(ctx.UserContext(), request.(PutMemberRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "PutMember")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PutMemberResponseObject); ok {
+		if err := validResponse.VisitPutMemberResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ListApiKeys operation middleware
 func (sh *strictHandler) ListApiKeys(ctx *fiber.Ctx, params ListApiKeysParams) error {
 	var request ListApiKeysRequestObject
@@ -1742,6 +4047,59 @@ func (sh *strictHandler) RevokeApiKey(ctx *fiber.Ctx, id string) error {
 		return err
 	} else if validResponse, ok := response.(RevokeApiKeyResponseObject); ok {
 		if err := validResponse.VisitRevokeApiKeyResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadMyself operation middleware
+func (sh *strictHandler) ReadMyself(ctx *fiber.Ctx) error {
+	var request ReadMyselfRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadMyself(ctx.UserContext(), request.(ReadMyselfRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadMyself")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadMyselfResponseObject); ok {
+		if err := validResponse.VisitReadMyselfResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// SwitchTenant operation middleware
+func (sh *strictHandler) SwitchTenant(ctx *fiber.Ctx, tenantId string, params SwitchTenantParams) error {
+	var request SwitchTenantRequestObject
+
+	request.TenantId = tenantId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.SwitchTenant(ctx.UserContext(), request.(SwitchTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "SwitchTenant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(SwitchTenantResponseObject); ok {
+		if err := validResponse.VisitSwitchTenantResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -7,13 +7,14 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/config"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
 // agreementPage is the data of the agreement's page.
 type agreementPage struct {
-	Agreement    Agreement
+	Agreement    identity.Agreement
 	Paragraphs   []string
-	Status       Acceptance
+	Status       identity.AgreementStatus
 	Organization string
 	May          bool
 }
@@ -46,40 +47,12 @@ func (s *Server) acceptAgreement(ctx context.Context, v *visit) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := s.o.Agreements.Accept(acting, v.form.Get("id")); err != nil {
+	err = s.o.Agreements.Accept(acting, v.form.Get("id"))
+	if fault.Is(err, fault.Conflict) { // there is a newer one, to be read first
+		return goTo("/agreement"), nil
+	}
+	if err != nil {
 		return reply{}, err
 	}
 	return goTo(accountPath + "?done=agreement"), nil
-}
-
-// invitationPage is the data of the page that a mailed invitation leads to.
-type invitationPage struct {
-	ID, Identifier   string
-	Invitation       Invitation
-	SignIn, SignedIn bool
-	Address          string // of this page, to come back to
-}
-
-// invitation spends nothing: mail scanners follow links.
-func (s *Server) invitation(ctx context.Context, v *visit) (reply, error) {
-	p := invitationPage{ID: v.request.PathValue("id"), Identifier: v.request.PathValue("identifier"), SignedIn: v.signIn != nil}
-	if s.o.Invitations == nil {
-		return reply{}, fault.New(fault.NotFound, "not_found", "There is no such invitation.")
-	}
-	var err error
-	if p.Invitation, err = s.o.Invitations.Invitation(ctx, p.ID, p.Identifier); err != nil {
-		return reply{}, err
-	}
-	p.Address = withContinue("/sign-in", local(v.request.URL.RequestURI()))
-	return show("invitation", "Join "+p.Invitation.TenantName, p), nil
-}
-
-func (s *Server) acceptInvitation(ctx context.Context, v *visit) (reply, error) {
-	if s.o.Invitations == nil {
-		return reply{}, fault.New(fault.NotFound, "not_found", "There is no such invitation.")
-	}
-	if err := s.o.Invitations.Accept(ctx, v.form.Get("id"), v.form.Get("identifier"), v.user.ID); err != nil {
-		return reply{}, err
-	}
-	return goTo(accountPath + "?done=joined#organizations"), nil
 }

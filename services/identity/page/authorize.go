@@ -27,11 +27,11 @@ func (s *Server) authorize(ctx context.Context, v *visit) (reply, error) {
 	if a == nil {
 		return answer, err
 	}
-	place, answer, err := s.ready(ctx, v, a, parameters)
+	place, several, answer, err := s.ready(ctx, v, a, parameters)
 	if place == nil {
 		return answer, err
 	}
-	return s.consent(ctx, v, a, *place, parameters)
+	return s.consent(ctx, v, a, *place, several, parameters)
 }
 
 // begin reads the request; without an authorization, the answer stands for it.
@@ -67,54 +67,63 @@ func fromOAuth(r oauth.Response) reply {
 	return out
 }
 
-// ready brings the visitor to where only consent is missing, and gives their place in the organization. Without one, the
-// answer is what has to be done first.
-func (s *Server) ready(ctx context.Context, v *visit, a *oauth.Authorization, parameters url.Values) (*identity.Membership, reply, error) {
-	prompts := strings.Fields(a.Prompt)
-	silent := slices.Contains(prompts, "none")
-	now := s.o.Now()
-	refuse := func(code string) (*identity.Membership, reply, error) {
-		return nil, fromOAuth(s.o.OAuth.Deny(ctx, a, code)), nil
+// ready brings the visitor to where only consent is missing, and gives their place in the organization, and whether they
+// could choose another. Without a place, the answer is what has to be done first.
+func (s *Server) ready(ctx context.Context, v *visit, a *oauth.Authorization, parameters url.Values) (place *identity.Membership, several bool, answer reply, err error) {
+	silent := slices.Contains(strings.Fields(a.Prompt), "none")
+	needs := func(code string, otherwise func() (reply, error)) (*identity.Membership, bool, reply, error) {
+		if silent { // the client wants an answer and no page
+			return nil, false, fromOAuth(s.o.OAuth.Deny(ctx, a, code)), nil
+		}
+		answer, err := otherwise()
+		return nil, false, answer, err
 	}
-	if v.signIn == nil || stale(*v.signIn, a, prompts, parameters.Get(afterField), now) {
-		if silent {
-			return refuse("login_required")
-		}
-		again := ""
-		if v.signIn != nil {
-			parameters = with(parameters, afterField, strconv.FormatInt(now.Unix(), 10))
-			again = "1"
-		}
-		return nil, goTo(withContinue("/sign-in", authorizeAddress(parameters), "again", again, "tenantId", a.TenantID)), nil
+	if v.signIn == nil || (a.TenantID != "" && !v.signIn.Admits(a.TenantID)) || stale(*v.signIn, a, parameters.Get(afterField), s.o.Now()) {
+		return needs("login_required", func() (reply, error) { return s.signInFor(v, a, parameters), nil })
 	}
 	memberships, err := s.o.People.Memberships(ctx, v.user.ID)
 	if err != nil {
-		return nil, reply{}, err
+		return nil, false, reply{}, err
 	}
-	place, several := placeOf(memberships, a.TenantID, v.signIn.TenantID)
+	place, several = placeOf(memberships, a.TenantID, v.signIn.TenantID)
+	if place != nil && !v.signIn.Admits(place.TenantID) {
+		place = nil // the one organization whose provider proved them has them no more
+	}
 	switch {
-	case place == nil && silent && several:
-		return refuse("interaction_required")
 	case place == nil && several:
-		return nil, goTo(withContinue("/choose-organization", authorizeAddress(parameters))), nil
-	case place == nil && silent:
-		return refuse("access_denied")
+		return needs("interaction_required", func() (reply, error) {
+			return goTo(withContinue("/choose-organization", authorizeAddress(parameters))), nil
+		})
 	case place == nil:
-		return nil, s.outsider(a, parameters), nil
-	case place.MFARequired && !v.signIn.Strong() && silent:
-		return refuse("interaction_required")
+		return needs("access_denied", func() (reply, error) { return s.outsider(a, parameters), nil })
 	case place.MFARequired && !v.signIn.Strong():
-		c, err := s.o.People.StepUp(ctx, *v.signIn, v.caller)
-		if err != nil {
-			return nil, reply{}, err
-		}
-		return nil, goTo(withContinue("/sign-in/second-factor", authorizeAddress(parameters), "challenge", c.ID)), nil
+		return needs("interaction_required", func() (reply, error) { return s.prove(ctx, v, authorizeAddress(parameters)) })
 	}
-	return place, reply{}, nil
+	return place, several, reply{}, nil
+}
+
+// signInFor leads to the sign-in page and back to the request.
+func (s *Server) signInFor(v *visit, a *oauth.Authorization, parameters url.Values) reply {
+	again := ""
+	if v.signIn != nil {
+		parameters = with(parameters, afterField, strconv.FormatInt(s.o.Now().Unix(), 10))
+		again = "1"
+	}
+	return goTo(withContinue("/sign-in", authorizeAddress(parameters), "again", again, "tenantId", a.TenantID))
+}
+
+// prove asks somebody who is signed in for a second factor.
+func (s *Server) prove(ctx context.Context, v *visit, onward string) (reply, error) {
+	c, err := s.o.People.StepUp(ctx, *v.signIn, v.caller)
+	if err != nil {
+		return reply{}, err
+	}
+	return goTo(withContinue("/sign-in/second-factor", onward, "challenge", c.ID)), nil
 }
 
 // stale reports a sign-in that is older than the client takes (OpenID Connect Core §3.1.2.1 for the parameters' meaning).
-func stale(in identity.SignIn, a *oauth.Authorization, prompts []string, after string, now time.Time) bool {
+func stale(in identity.SignIn, a *oauth.Authorization, after string, now time.Time) bool {
+	prompts := strings.Fields(a.Prompt)
 	anew := slices.Contains(prompts, "login") || slices.Contains(prompts, "select_account")
 	if a.MaxAge != nil && now.Sub(in.CreatedAt) > time.Duration(*a.MaxAge)*time.Second {
 		anew = true
@@ -141,8 +150,8 @@ func placeOf(memberships []identity.Membership, asked string, chosen *string) (p
 		return find(asked), false
 	case len(memberships) == 1:
 		return &memberships[0], false
-	case chosen != nil && find(*chosen) != nil:
-		return find(*chosen), false
+	case chosen != nil:
+		return find(*chosen), len(memberships) > 1
 	}
 	return nil, len(memberships) > 1
 }
@@ -160,7 +169,7 @@ type consentPage struct {
 type pair struct{ Name, Value string }
 
 // consent goes on at once for what was allowed before, and asks otherwise.
-func (s *Server) consent(ctx context.Context, v *visit, a *oauth.Authorization, place identity.Membership, parameters url.Values) (reply, error) {
+func (s *Server) consent(ctx context.Context, v *visit, a *oauth.Authorization, place identity.Membership, several bool, parameters url.Values) (reply, error) {
 	prompts := strings.Fields(a.Prompt)
 	allowed, err := s.o.Consents.Consented(ctx, v.user.ID, a.Client.ID)
 	if err != nil {
@@ -177,7 +186,7 @@ func (s *Server) consent(ctx context.Context, v *visit, a *oauth.Authorization, 
 		Client: a.Client.Name, Organization: place.Name, OrganizationID: place.TenantID, Email: v.user.Email, Scopes: a.Scopes,
 		Hidden: hidden(parameters),
 	}
-	if a.TenantID == "" {
+	if several {
 		p.Change = withContinue("/choose-organization", authorizeAddress(parameters))
 	}
 	p.Host, p.Local = destination(a.RedirectURI)
@@ -213,7 +222,7 @@ func (s *Server) decide(ctx context.Context, v *visit) (reply, error) {
 	if v.form.Get("decision") != "allow" {
 		return fromOAuth(s.o.OAuth.Deny(ctx, a, "access_denied")), nil
 	}
-	place, answer, err := s.ready(ctx, v, a, parameters)
+	place, _, answer, err := s.ready(ctx, v, a, parameters)
 	if place == nil {
 		return answer, err
 	}

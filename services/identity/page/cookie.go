@@ -36,7 +36,9 @@ func (s *Server) cookie(r *http.Request, name string) string {
 
 // newCookie ends with the browser, as people share machines on a ward.
 func (s *Server) newCookie(name, value string) *http.Cookie {
-	return &http.Cookie{Name: s.cookieName(name), Value: value, Path: "/", HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode}
+	return &http.Cookie{ //nolint:gosec // Secure where there is TLS: on a developer's machine there is none
+		Name: s.cookieName(name), Value: value, Path: "/", HttpOnly: true, Secure: s.secure, SameSite: http.SameSiteLaxMode,
+	}
 }
 
 // enter gives the browser its new session. The secret of the forms before it goes.
@@ -48,14 +50,14 @@ func (s *Server) enter(v *visit, e identity.Entered) {
 // remember keeps the proof that somebody signed in from this browser.
 func (s *Server) remember(v *visit, e identity.Entered) {
 	if e.Device != "" {
-		c := s.newCookie(deviceCookie, e.Device)
+		c := s.newCookie(deviceCookie, e.Device) //nolint:gosec // as newCookie makes it
 		c.MaxAge = int(deviceLifetime.Seconds())
 		v.cookies = append(v.cookies, c)
 	}
 }
 
 func (s *Server) gone(name string) *http.Cookie {
-	c := s.newCookie(name, "")
+	c := s.newCookie(name, "") //nolint:gosec // as newCookie makes it
 	c.MaxAge = -1
 	return c
 }

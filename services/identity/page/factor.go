@@ -29,7 +29,7 @@ func (s *Server) beginTOTP(ctx context.Context, v *visit) (reply, error) {
 	}
 	return show("totp", "Set up an authenticator app", enrolPage{
 		Secret: grouped(e.Secret),
-		URI:    template.URL(e.URI),                                                          //nolint:gosec // our own otpauth address
+		URI:    template.URL(e.URI),                                                              //nolint:gosec // our own otpauth address
 		QR:     template.URL("data:image/png;base64," + base64.StdEncoding.EncodeToString(e.QR)), //nolint:gosec // our own picture
 	}), nil
 }

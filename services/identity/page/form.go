@@ -73,8 +73,8 @@ func (f form) id(name string) string {
 // input is one field as it is shown.
 type input struct {
 	ID, Name, Label, Type, Value, Autocomplete, Inputmode, Hint, Error, Pattern string
-	MaxLength                                                                  int
-	Optional, Focus, Code                                                      bool
+	MaxLength                                                                   int
+	Optional, Focus, Code                                                       bool
 }
 
 // Described are the ids of the texts that explain the field.

@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"net/url"
-	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
@@ -34,6 +33,9 @@ type People interface {
 	EndSession(ctx context.Context, s identity.SignIn, id string) error
 	UpdateProfile(ctx context.Context, userID, firstName, lastName string) error
 	ChangePassword(ctx context.Context, s identity.SignIn, c identity.Caller, current, next string, further func(...fault.Field) error) error
+
+	// AcceptInvitation makes somebody a member: who is signed in, or, with signIn nil, a newcomer whom the draft describes.
+	AcceptInvitation(ctx context.Context, s *identity.SignIn, id, identifier string, d identity.RegisterDraft, further func(...fault.Field) error) error
 
 	Factors
 }
@@ -79,40 +81,9 @@ type Roles interface {
 	Roles(ctx context.Context) ([]identity.Role, error)
 }
 
-// Agreement is the text that a tenant accepts before it may keep patient data in production.
-type Agreement struct {
-	ID      string
-	Version string
-	Title   string
-	Text    string
-}
-
-// Acceptance is what a tenant has accepted so far.
-type Acceptance struct {
-	Accepted   bool
-	Version    string
-	AcceptedAt *time.Time
-}
-
 // Agreements asks the tenant service in the name of the context's principal.
 type Agreements interface {
-	Current(ctx context.Context) (Agreement, error)
-	Status(ctx context.Context) (Acceptance, error)
+	Current(ctx context.Context) (identity.Agreement, error)
+	Status(ctx context.Context) (identity.AgreementStatus, error)
 	Accept(ctx context.Context, id string) error
-}
-
-// Invitation is somebody's place in an organization, if they take it.
-type Invitation struct {
-	TenantName string
-	Email      string // whom it is for
-	Roles      []string
-	Registered bool // whether somebody has an account by that address
-}
-
-// Invitations asks for invitations by the secret of their link.
-type Invitations interface {
-	// Invitation gives an invitation that can still be taken; anything else is a fault of kind NotFound.
-	Invitation(ctx context.Context, id, identifier string) (Invitation, error)
-	// Accept makes the user a member. It spends the invitation.
-	Accept(ctx context.Context, id, identifier, userID string) error
 }

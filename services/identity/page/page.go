@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Options say what the pages stand on. Every field is required, but for Invitations.
+// Options say what the pages stand on. Every field is required.
 type Options struct {
 	PublicURL   string // where browsers reach us, without a slash at its end
 	Environment string
@@ -27,7 +27,7 @@ type Options struct {
 	Keys        Keys
 	Roles       Roles
 	Agreements  Agreements
-	Invitations Invitations // nil: nobody is invited
+	Federation  Federation
 	Logger      *slog.Logger
 	Now         func() time.Time
 	Random      io.Reader
@@ -74,8 +74,8 @@ func New(o Options) (*Server, error) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Serves reports whether a path is one of the pages'.
-func (s *Server) Serves(path string) bool {
-	for _, r := range s.Routes() {
+func Serves(path string) bool {
+	for _, r := range new(Server).Routes() {
 		if matches(r.Pattern, path) {
 			return true
 		}

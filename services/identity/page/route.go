@@ -33,6 +33,10 @@ func (s *Server) Routes() []Route {
 		{Method: get, Pattern: "/sign-in/second-factor", handle: s.secondFactorForm},
 		{Method: post, Pattern: "/sign-in/second-factor", handle: s.secondFactor},
 		{Method: post, Pattern: "/sign-in/second-factor/send", handle: s.sendCode},
+		{Method: get, Pattern: federatedPath, handle: s.federated},
+		{Method: get, Pattern: federatedPath + "/callback/{tenantId}", handle: s.federatedBack},
+		{Method: get, Pattern: linkPath, member: true, handle: s.linkForm},
+		{Method: post, Pattern: linkPath, member: true, handle: s.link},
 		{Method: get, Pattern: "/sign-out", handle: s.signOutForm},
 		{Method: post, Pattern: "/sign-out", handle: s.signOut},
 
@@ -50,6 +54,7 @@ func (s *Server) Routes() []Route {
 		{Method: post, Pattern: "/account/profile", member: true, handle: s.updateProfile},
 		{Method: post, Pattern: "/account/password", member: true, handle: s.changePassword},
 		{Method: post, Pattern: "/account/organization", member: true, handle: s.switchOrganization},
+		{Method: post, Pattern: "/account/step-up", member: true, handle: s.stepUp},
 		{Method: post, Pattern: "/account/session/end", member: true, handle: s.endSession},
 		{Method: post, Pattern: "/account/session/end-all", member: true, handle: s.endAllSessions},
 		{Method: post, Pattern: "/account/key", member: true, handle: s.mintKey},
@@ -65,6 +70,6 @@ func (s *Server) Routes() []Route {
 		{Method: get, Pattern: "/agreement", member: true, handle: s.agreement},
 		{Method: post, Pattern: "/agreement", member: true, handle: s.acceptAgreement},
 		{Method: get, Pattern: "/invitation/{id}/{identifier}", handle: s.invitation},
-		{Method: post, Pattern: "/invitation", member: true, handle: s.acceptInvitation},
+		{Method: post, Pattern: "/invitation", handle: s.acceptInvitation},
 	}
 }

@@ -25,6 +25,9 @@ func (s *Server) signInForm(ctx context.Context, v *visit) (reply, error) {
 	if v.signIn != nil && v.query("again") == "" {
 		return goTo(v.onward()), nil
 	}
+	if to, err := s.elsewhere(ctx, v); err != nil || to != "" {
+		return goTo(to), err
+	}
 	f := form{Values: map[string]string{}}
 	if v.user != nil {
 		f.Values["email"] = v.user.Email
@@ -69,7 +72,9 @@ func (s *Server) signInWith(ctx context.Context, v *visit) (reply, error) {
 		}
 		switch {
 		case fault.Is(err, fault.Unauthenticated), fault.Is(err, fault.Invalid):
-			f.Notice = "The e-mail address and the password don’t go together, or the address is not confirmed yet."
+			f.Notice = "The e-mail address and the password don’t go together."
+		case fault.Is(err, fault.Denied): // who knows the password may know what is missing
+			f.Notice = fault.Of(err).Detail
 		case fault.Is(err, fault.RateLimited):
 			r, again := s.signInReply(ctx, v, slowDown(f))
 			r.status, r.header = http.StatusTooManyRequests, later(fault.Of(err))
@@ -100,11 +105,12 @@ func (s *Server) entered(v *visit, e identity.Entered) (reply, error) {
 
 // factorPage is the data of the second factor's page.
 type factorPage struct {
-	Form                          form
-	Challenge, Continue           string
-	App, Mail, Recovery, UsesCode bool
-	WithRecovery                  bool // the form asks for a recovery code
-	Other                         string
+	Form                         form
+	Challenge, Continue          string
+	App, Mail, Recovery, Passkey bool
+	Code                         bool // the form asks for a code of the app's or a mailed one
+	WithRecovery                 bool // the form asks for a recovery code
+	Other                        string
 }
 
 func (s *Server) secondFactorForm(ctx context.Context, v *visit) (reply, error) {
@@ -133,10 +139,12 @@ func (s *Server) factorReply(ctx context.Context, v *visit, id string, recovery 
 			p.Mail = true
 		case identity.AnswerRecovery:
 			p.Recovery = true
+		case identity.AnswerPasskey:
+			p.Passkey = true
 		}
 	}
-	p.UsesCode = p.App || p.Mail
-	p.WithRecovery = p.Recovery && (recovery || !p.UsesCode)
+	p.Code = p.App || p.Mail
+	p.WithRecovery = p.Recovery && (recovery || !p.Code)
 	p.Other = withContinue("/sign-in/second-factor", p.Continue, "challenge", id)
 	if !p.WithRecovery {
 		p.Other += "&with=" + identity.AnswerRecovery

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"html/template"
 	"io/fs"
+	"net/http"
 	"path"
 	"strings"
 	"time"
@@ -27,7 +28,11 @@ type view struct {
 }
 
 func (s *Server) view(v *visit, r reply) view {
-	return view{Title: r.title, Environment: s.o.Environment, Token: v.token, User: v.user, Done: done(v.query("done")), Data: r.data}
+	title := r.title
+	if r.page != "error" && r.status >= http.StatusBadRequest && r.status != http.StatusForbidden {
+		title = "Error: " + title // heard first by who cannot see the summary
+	}
+	return view{Title: title, Environment: s.o.Environment, Token: v.token, User: v.user, Done: done(v.query("done")), Data: r.data}
 }
 
 // done says what a page before this one did. The address carries a code and never a text, so that nobody can put words
@@ -69,9 +74,7 @@ func done(code string) string {
 // readTemplates makes a template of each page: the layout, the parts, and what the page says for itself.
 func (s *Server) readTemplates() (map[string]*template.Template, error) {
 	shared, err := template.New("").Funcs(template.FuncMap{
-		"asset": s.assets.path, "day": day, "instant": instant, "meaning": meaning, "initials": initials, "list": list,
-		"more": func(n int) string { return plural(n) },
-		"with": func(v view, data any) view { v.Data = data; return v },
+		"asset": s.assets.path, "day": day, "instant": instant, "meaning": meaning, "initials": initials, "first": first, "list": list,
 	}).ParseFS(templateFiles, "template/layout.html", "template/part.html")
 	if err != nil {
 		return nil, err
@@ -100,25 +103,17 @@ func (s *Server) readTemplates() (map[string]*template.Template, error) {
 func day(t time.Time) string     { return t.UTC().Format("2 January 2006") }
 func instant(t time.Time) string { return t.UTC().Format("2 January 2006, 15:04") + " UTC" }
 
-func plural(n int) string {
-	if n == 1 {
-		return ""
-	}
-	return "s"
-}
-
 func list(names []string) string { return strings.Join(names, ", ") }
 
 // initials stand for a picture.
-func initials(u *identity.User) string {
-	var out []rune
-	for _, name := range []string{u.FirstName, u.LastName} {
-		for _, r := range name {
-			out = append(out, r)
-			break
-		}
+func initials(u *identity.User) string { return first(u.FirstName) + first(u.LastName) }
+
+// first is the letter that a name begins with.
+func first(name string) string {
+	for _, r := range name {
+		return strings.ToUpper(string(r))
 	}
-	return strings.ToUpper(string(out))
+	return ""
 }
 
 // meaning says a scope in plain words.
@@ -154,6 +149,7 @@ func meaning(scope string) string {
 		return "Read your organization’s audit trail"
 	case principal.ClientManage:
 		return "Manage connected applications"
+	default:
+		return scope
 	}
-	return scope
 }

@@ -136,7 +136,9 @@ func (p *Party) BeginAnswer(u User) (options, state []byte, err error) {
 }
 
 // Answer is a browser's answer to BeginSignIn or BeginAnswer, of which nothing is proved yet.
-type Answer struct{ parsed *protocol.ParsedCredentialAssertionData }
+type Answer struct {
+	parsed *protocol.ParsedCredentialAssertionData
+}
 
 // ReadAnswer reads what a browser answered.
 func ReadAnswer(response []byte) (Answer, error) {
@@ -174,8 +176,14 @@ func (p *Party) Finish(u User, state []byte, a Answer) (Credential, error) {
 	return kept(used), nil
 }
 
-// refused drops the library's words, which repeat what the browser sent.
-func refused(error) error { return ErrRefused }
+// refused keeps the kind of the library's error alone: its words may repeat what the browser sent.
+func refused(err error) error {
+	var known *protocol.Error
+	if errors.As(err, &known) {
+		return fmt.Errorf("%w: %s", ErrRefused, known.Type)
+	}
+	return ErrRefused
+}
 
 func both(options any, session *webauthn.SessionData) (shown, state []byte, err error) {
 	if shown, err = json.Marshal(options); err != nil {

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"sync/atomic"
 
 	"golang.org/x/crypto/argon2"
 
@@ -25,15 +26,31 @@ const (
 	keySize  = 32
 )
 
+// waitingPerSlot bounds how many callers wait for each of those that are served: some two seconds of work.
+const waitingPerSlot = 64
+
 // Hasher hashes and checks passwords. It is safe for concurrent use.
 type Hasher struct {
-	slots  chan struct{}
-	random io.Reader
+	slots   chan struct{}
+	waiting atomic.Int64
+	most    int64
+	runs    atomic.Int64
+	random  io.Reader
 }
 
-// New makes a hasher that works on so many passwords at a time; others wait.
+// New makes a hasher that works on so many passwords at a time; some more wait, and others are turned away.
 func New(atOnce int, random io.Reader) *Hasher {
-	return &Hasher{slots: make(chan struct{}, max(1, atOnce)), random: random}
+	atOnce = max(1, atOnce)
+	return &Hasher{slots: make(chan struct{}, atOnce), most: int64(atOnce) * (1 + waitingPerSlot), random: random}
+}
+
+// Runs is how many times the slow function ran, which is what an answer's time tells.
+func (h *Hasher) Runs() int64 { return h.runs.Load() }
+
+// Idle does as much work as Matches does and matches nothing, for a user that is not there.
+func (h *Hasher) Idle(ctx context.Context, password string) error {
+	_, err := h.derive(ctx, password, make([]byte, saltSize), memory, passes, lanes)
+	return err
 }
 
 // Hash makes what to keep of a password, as the PHC string format writes it.
@@ -82,13 +99,21 @@ func parse(hash string) (f form, ok bool) {
 	return f, whole && version == argon2.Version && len(f.key) == keySize && f.passes > 0 && f.lanes > 0
 }
 
-// derive waits for a slot. A caller whose time is up before that gets a fault of kind Unavailable.
+const busy = "Too many people are signing in just now; try again shortly."
+
+// derive waits for a slot. A caller whose time is up before that, or who finds the queue full, gets a fault of kind
+// Unavailable.
 func (h *Hasher) derive(ctx context.Context, password string, salt []byte, m, t uint32, p uint8) ([]byte, error) {
+	defer h.waiting.Add(-1)
+	if h.waiting.Add(1) > h.most {
+		return nil, fault.Away(errors.New("the queue is full"), busy) //nolint:err113 // for the log alone
+	}
 	select {
 	case h.slots <- struct{}{}:
 	case <-ctx.Done():
-		return nil, fault.Away(ctx.Err(), "Too many people are signing in just now; try again shortly.")
+		return nil, fault.Away(ctx.Err(), busy)
 	}
 	defer func() { <-h.slots }()
-	return argon2.IDKey([]byte(password), salt, t, m, p, keySize), nil
+	h.runs.Add(1)
+	return argon2.IDKey([]byte(Normal(password)), salt, t, m, p, keySize), nil
 }

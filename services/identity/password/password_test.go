@@ -47,3 +47,28 @@ func TestWaitingEndsWithTheRequest(t *testing.T) {
 		t.Error("fifty callers whose time was up were all served")
 	}
 }
+
+// Attack: many sign-ins at once, each of which wants 19 MiB.
+func TestArgon2MemoryAndQueueAreBounded(t *testing.T) {
+	t.Parallel()
+	const callers = 400
+	h := password.New(1, rand.Reader)
+	results := make(chan error, callers)
+	for range callers {
+		go func() {
+			_, err := h.Matches(t.Context(), "$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA", "x")
+			results <- err
+		}()
+	}
+	refused := int64(0)
+	for range callers {
+		if err := <-results; fault.Is(err, fault.Unavailable) {
+			refused++
+		} else if err != nil {
+			t.Error(err)
+		}
+	}
+	if refused == 0 || h.Runs() != callers-refused {
+		t.Errorf("%d refused, %d runs of %d callers", refused, h.Runs(), callers)
+	}
+}

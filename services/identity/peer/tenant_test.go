@@ -19,6 +19,12 @@ import (
 // serve makes Tenants whose neighbour is the handler.
 func serve(t *testing.T, now func() time.Time, handler http.HandlerFunc) *peer.Tenants {
 	t.Helper()
+	return peer.NewTenants(caller(t, handler), now)
+}
+
+// caller asks the handler.
+func caller(t *testing.T, handler http.HandlerFunc) *mesh.Caller {
+	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	client, err := mesh.New(mesh.Static{"tenant": {strings.TrimPrefix(server.URL, "http://")}}, mesh.Options{})
@@ -30,7 +36,7 @@ func serve(t *testing.T, now func() time.Time, handler http.HandlerFunc) *peer.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	return peer.NewTenants(client.Caller("tenant", keys, "identity"), now)
+	return client.Caller("tenant", keys, "identity")
 }
 
 func TestRolesAreAskedForOnceAMinute(t *testing.T) {
@@ -66,14 +72,21 @@ func TestStanding(t *testing.T) {
 			_, _ = w.Write([]byte(`{"code": "tenant_not_found", "detail": "x"}`))
 			return
 		}
-		if got := r.URL.Query()["role"]; len(got) != 2 {
-			t.Errorf("roles %v", got)
+		if got := r.URL.Query(); len(got["role"]) != 2 && got.Get("user") != "u" {
+			t.Errorf("asked for %v", got)
 		}
 		_, _ = w.Write([]byte(`{"tenant": {"plan": "standard", "environment": "demo", "agreementAccepted": true}, "permissions": ["match:read"]}`))
 	})
 	s, err := tenants.Standing(t.Context(), "t1", []string{"a", "b"})
 	if err != nil || s.Plan != "standard" || s.Environment != "demo" || !s.AgreementAccepted || s.Permissions != principal.MatchRead {
 		t.Errorf("%+v, %v", s, err)
+	}
+	s, err = tenants.MemberStanding(t.Context(), "t1", "u")
+	if err != nil || s.Plan != "standard" || s.Permissions != principal.MatchRead {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := tenants.MemberStanding(t.Context(), "t2", "u"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("who is no member: %v", err)
 	}
 	if _, err := tenants.Standing(t.Context(), "t2", nil); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a tenant that is not there: %v", err)

@@ -78,20 +78,3 @@ func (s *Server) InternalCreateKey(ctx context.Context, r api.InternalCreateKeyR
 	}
 	return api.InternalCreateKey201JSONResponse{Id: k.ID, Token: k.Token}, nil
 }
-
-// InternalCreateApplication registers an external application.
-func (s *Server) InternalCreateApplication(ctx context.Context, r api.InternalCreateApplicationRequestObject) (api.InternalCreateApplicationResponseObject, error) {
-	draft := identity.ApplicationDraft{
-		TenantID:  r.Body.Text("tenantId", body.TextLength).Value,
-		Name:      r.Body.Text("name", body.NameLength).Value,
-		LaunchURL: r.Body.Text("launchUrl", longestURI).Value,
-	}
-	if err := r.Body.Err(); err != nil {
-		return nil, err
-	}
-	a, err := s.Identity.CreateApplication(ctx, draft)
-	if err != nil {
-		return nil, err
-	}
-	return api.InternalCreateApplication201JSONResponse{Id: a.ID, Name: a.Name, LaunchUrl: a.LaunchURL, SharedSecret: a.Secret}, nil
-}

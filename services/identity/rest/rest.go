@@ -8,12 +8,15 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/api"
+	"github.com/patient-mesh/patient-mesh/services/identity/federation"
 )
 
 // Server answers the generated operations of openapi.yaml.
 type Server struct {
-	Identity *identity.Service
-	People   *identity.People
+	Identity   *identity.Service
+	People     *identity.People
+	Launcher   *identity.Launcher
+	Federation *federation.Service
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)

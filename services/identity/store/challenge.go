@@ -12,7 +12,7 @@ const insertChallenge = `INSERT INTO challenge (hash, user_id, carry, created_at
 
 // CreateChallenge is identity.FactorStore's.
 func (s *Store) CreateChallenge(ctx context.Context, c identity.KeptChallenge) error {
-	b := owner(c.UserID)
+	b := asUser(c.UserID)
 	b.Exec(insertChallenge, c.Hash, c.UserID, c.Carry, c.CreatedAt, c.ExpiresAt)
 	return s.DB.Send(ctx, b)
 }
@@ -72,35 +72,38 @@ func (s *Store) Try(ctx context.Context, hash []byte, now time.Time) (identity.T
 	return t, err
 }
 
-// win makes of a statement that spends what answered the one that also spends the challenge. A right answer is not
-// counted for its user. $1 is the challenge, $2 now, $3 the user, $4 when it was tried.
-func win(spend string) string {
-	return `
-		WITH used AS (` + spend + ` RETURNING 1),
-		won AS (DELETE FROM challenge WHERE hash = $1 AND expires_at > $2 AND user_id = $3 AND EXISTS (SELECT FROM used) RETURNING 1),
+// endChallenges ends what a user was asked for, such as those that only an old password has led to.
+const endChallenges = `DELETE FROM challenge WHERE user_id = $1`
+
+// A win spends what answered, and the challenge, in one statement. A right answer is not counted for its user. $1 is the
+// challenge, $2 now, $3 the user, $4 when it was tried.
+const (
+	ifUsed = `
+		won AS (DELETE FROM challenge WHERE hash = $1 AND expires_at > $2 AND user_id = $3 AND EXISTS (SELECT FROM used) RETURNING 1),`
+	ifWon = `
 		uncounted AS (
 			UPDATE factor_limit SET wrong = array_remove(wrong, $4::timestamptz) WHERE user_id = $3 AND EXISTS (SELECT FROM won))
 		SELECT count(*) FROM won`
-}
 
-var (
-	winByTOTP     = win(`UPDATE totp SET last_step = $5 WHERE user_id = $3 AND confirmed_at IS NOT NULL AND last_step < $5`)
-	winByRecovery = win(`DELETE FROM recovery_code WHERE user_id = $3 AND hash = $5`)
-	winByPasskey  = win(`
-		UPDATE passkey SET sign_count = $6, backed_up = $7, last_used_at = $2
-		WHERE user_id = $3 AND id = $5 AND (sign_count < $6 OR (sign_count = 0 AND $6 = 0))`)
+	winByTOTP = `
+		WITH used AS (
+			UPDATE totp SET last_step = $5 WHERE user_id = $3 AND confirmed_at IS NOT NULL AND last_step < $5 RETURNING 1),` + ifUsed + ifWon
+	winByRecovery = `
+		WITH used AS (DELETE FROM recovery_code WHERE user_id = $3 AND hash = $5 RETURNING 1),` + ifUsed + ifWon
+	winByPasskey = `
+		WITH used AS (
+			UPDATE passkey SET sign_count = $6, backed_up = $7, last_used_at = $2
+			WHERE user_id = $3 AND id = $5 AND (sign_count < $6 OR (sign_count = 0 AND $6 = 0)) RETURNING 1),` + ifUsed + ifWon
+	// A mailed code lies in the challenge itself.
+	winByMail = `
+		WITH won AS (
+			DELETE FROM challenge WHERE hash = $1 AND expires_at > $2 AND user_id = $3 AND code_hash = $5 AND code_expires_at > $2
+			RETURNING 1),` + ifWon
 )
-
-// winByMail spends a code that lies in the challenge itself.
-const winByMail = `
-	WITH won AS (DELETE FROM challenge WHERE hash = $1 AND expires_at > $2 AND user_id = $3 AND code_hash = $5 AND code_expires_at > $2 RETURNING 1),
-	uncounted AS (
-		UPDATE factor_limit SET wrong = array_remove(wrong, $4::timestamptz) WHERE user_id = $3 AND EXISTS (SELECT FROM won))
-	SELECT count(*) FROM won`
 
 func (s *Store) win(ctx context.Context, w identity.Win, statement string, spent ...any) (bool, error) {
 	var won int64
-	b := owner(w.UserID)
+	b := asUser(w.UserID)
 	pg.Value(b, &won, statement, append([]any{w.Challenge, w.Now, w.UserID, w.TriedAt}, spent...)...)
 	err := s.DB.Send(ctx, b)
 	return won == 1, err
@@ -127,7 +130,7 @@ func (s *Store) WinByPasskey(ctx context.Context, w identity.Win, k identity.Kep
 }
 
 // mailCode counts for the user and for the challenge, or for neither, as countTry does.
-var mailCode = `
+const mailCode = `
 	WITH counted AS (
 		INSERT INTO factor_limit (user_id, sent)
 		SELECT user_id, ARRAY[$2::timestamptz]` + open + ` AND sent < $6
@@ -146,7 +149,7 @@ func (s *Store) MailCode(ctx context.Context, c identity.MailedCode, l identity.
 	b.Exec(enterUser+` FOR UPDATE`, c.Challenge, c.Now, identity.MostTries)
 	b.Exec(mailCode, c.Challenge, c.Now, identity.MostTries, c.Now.Add(-identity.SentWindow), identity.MostUserSent,
 		identity.MostSent, c.Hash, c.ExpiresAt)
-	mailed(b, l)
+	send(b, l)
 	_, err := settled(s.DB.Send(ctx, b))
 	return err
 }

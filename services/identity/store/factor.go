@@ -3,24 +3,11 @@ package store
 import (
 	"context"
 
-	"github.com/patient-mesh/patient-mesh/libs/outbox"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
 var _ identity.FactorStore = (*Store)(nil)
-
-// owner begins a batch that sees what belongs to the user.
-func owner(user string) *pg.Batch {
-	b := pg.Global()
-	b.Exec(`SELECT set_config('app.user_id', $1, true)`, user)
-	return b
-}
-
-// mailed queues a letter.
-func mailed(b *pg.Batch, l identity.Letter) {
-	outbox.Enqueue(b, outbox.Message{Kind: identity.LetterEffect, Payload: l})
-}
 
 // settled tells whether a batch with a demanded statement went through.
 func settled(err error) (done bool, _ error) {
@@ -74,7 +61,7 @@ func (r *readProofs) proofs() identity.Proofs {
 // Proofs is identity.FactorStore's.
 func (s *Store) Proofs(ctx context.Context, user string) (identity.Proofs, error) {
 	var r readProofs
-	b := owner(user)
+	b := asUser(user)
 	r.queue(b)
 	err := s.DB.Send(ctx, b)
 	return r.proofs(), err

@@ -10,8 +10,9 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
+//nolint:gosec // statements, which hold no secret
 const (
-	insertPasskey = `
+	addPasskey = `
 		INSERT INTO passkey (user_id, id, credential_id, public_key, aaguid, transports, backup_eligible, backed_up, sign_count, name, created_at)
 		SELECT $1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11
 		WHERE (SELECT count(*) FROM passkey WHERE user_id = $1) < $12 RETURNING 1`
@@ -24,11 +25,11 @@ const (
 
 // AddPasskey is identity.FactorStore's.
 func (s *Store) AddPasskey(ctx context.Context, k identity.KeptPasskey, most int, l identity.Letter) (bool, error) {
-	b := owner(k.UserID)
+	b := asUser(k.UserID)
 	lockUser(b, k.UserID)
-	b.Exec(demand(insertPasskey), k.UserID, k.ID, k.CredentialID, k.PublicKey, k.AAGUID, k.Transports,
+	b.Exec(demand(addPasskey), k.UserID, k.ID, k.CredentialID, k.PublicKey, k.AAGUID, k.Transports,
 		k.BackupEligible, k.BackedUp, k.SignCount, k.Name, k.CreatedAt, most)
-	mailed(b, l)
+	send(b, l)
 	err := s.DB.Send(ctx, b)
 	if pg.Violates(err, "passkey_credential") {
 		return false, fault.New(fault.Conflict, "passkey_taken", "This passkey is registered already.")
@@ -38,18 +39,18 @@ func (s *Store) AddPasskey(ctx context.Context, k identity.KeptPasskey, most int
 
 // RemovePasskey is identity.FactorStore's.
 func (s *Store) RemovePasskey(ctx context.Context, user, id string, l identity.Letter) (bool, error) {
-	b := owner(user)
+	b := asUser(user)
 	lockUser(b, user)
 	b.Exec(demand(deletePasskey), user, id)
 	b.Exec(deleteUseless, user)
-	mailed(b, l)
+	send(b, l)
 	return settled(s.DB.Send(ctx, b))
 }
 
 // UsePasskey is identity.FactorStore's.
 func (s *Store) UsePasskey(ctx context.Context, k identity.KeptPasskey, now time.Time) (bool, error) {
 	var used int64
-	b := owner(k.UserID)
+	b := asUser(k.UserID)
 	b.Affected(&used, usePasskey, k.UserID, k.ID, k.SignCount, k.BackedUp, now)
 	err := s.DB.Send(ctx, b)
 	return used == 1, err

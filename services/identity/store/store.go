@@ -40,6 +40,7 @@ var (
 	_ identity.TokenStore       = (*Store)(nil)
 	_ identity.UserStore        = (*Store)(nil)
 	_ identity.ApplicationStore = (*Store)(nil)
+	_ identity.LaunchStore      = (*Store)(nil)
 )
 
 // credential begins a batch that sees the one key or client with the id, whatever its tenant.
@@ -89,10 +90,24 @@ func (s *Store) Sweep(ctx context.Context) error {
 	}
 }
 
+// sweeps remove what has expired, so many rows at a time.
+func sweeps() []string {
+	return []string{
+		`SELECT sweep_access_tokens($1)`,
+		`SELECT sweep_challenges($1)`,
+		`SELECT sweep_federation($1)`,
+		`SELECT sweep_grants($1)`,
+		`SELECT sweep_idempotency_keys($1)`,
+		`SELECT sweep_launch_codes($1)`,
+		`SELECT sweep_passkey_ceremonies($1)`,
+		`SELECT sweep_people($1)`,
+	}
+}
+
 // SweepOnce removes all that has expired by now, and tells how many rows that were.
 func (s *Store) SweepOnce(ctx context.Context) (int64, error) {
 	var total int64
-	for _, statement := range [...]string{`SELECT sweep_access_tokens($1)`, `SELECT sweep_idempotency_keys($1)`} {
+	for _, statement := range sweeps() {
 		for gone := int64(sweepRows); gone == sweepRows; {
 			b := pg.Global()
 			pg.Value(b, &gone, statement, sweepRows)

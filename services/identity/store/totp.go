@@ -16,7 +16,7 @@ const putTOTP = `
 // PutTOTP is identity.FactorStore's.
 func (s *Store) PutTOTP(ctx context.Context, user string, sealed []byte, now time.Time) (bool, error) {
 	var put int64
-	b := owner(user)
+	b := asUser(user)
 	b.Affected(&put, putTOTP, user, sealed, now)
 	err := s.DB.Send(ctx, b)
 	return put == 1, err
@@ -38,22 +38,22 @@ const (
 
 // ConfirmTOTP is identity.FactorStore's.
 func (s *Store) ConfirmTOTP(ctx context.Context, c identity.Confirmation, l identity.Letter) (bool, error) {
-	b := owner(c.UserID)
+	b := asUser(c.UserID)
 	lockUser(b, c.UserID)
 	b.Exec(demand(confirmTOTP), c.UserID, c.Sealed, c.Now, c.Step)
 	b.Exec(deleteRecovery, c.UserID)
 	b.Exec(insertRecovery, c.UserID, c.RecoveryCodes)
-	mailed(b, l)
+	send(b, l)
 	return settled(s.DB.Send(ctx, b))
 }
 
 // RemoveTOTP is identity.FactorStore's.
 func (s *Store) RemoveTOTP(ctx context.Context, user string, l identity.Letter) (bool, error) {
-	b := owner(user)
+	b := asUser(user)
 	lockUser(b, user)
 	b.Exec(demand(deleteTOTP), user)
 	b.Exec(deleteUseless, user)
-	mailed(b, l)
+	send(b, l)
 	return settled(s.DB.Send(ctx, b))
 }
 
@@ -64,10 +64,10 @@ func lockUser(b *pg.Batch, user string) {
 
 // ReplaceRecoveryCodes is identity.FactorStore's.
 func (s *Store) ReplaceRecoveryCodes(ctx context.Context, user string, codes [][]byte, l identity.Letter) error {
-	b := owner(user)
+	b := asUser(user)
 	lockUser(b, user)
 	b.Exec(deleteRecovery, user)
 	b.Exec(insertRecovery, user, codes)
-	mailed(b, l)
+	send(b, l)
 	return s.DB.Send(ctx, b)
 }

@@ -6,6 +6,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/url"
 
 	"github.com/gofiber/fiber/v2"
@@ -17,6 +18,38 @@ import (
 type Actor struct {
 	Type string `json:"type"`
 	Id   string `json:"id"`
+}
+
+// Agreement defines model for Agreement.
+type Agreement struct {
+	Id string `json:"id"`
+
+	// Text Plain text; a blank line ends a paragraph.
+	Text string `json:"text"`
+
+	// Title Example: Business Associate Agreement
+	Title string `json:"title"`
+
+	// Version Example: 1
+	Version int `json:"version"`
+}
+
+// AgreementAcceptance defines model for AgreementAcceptance.
+type AgreementAcceptance = body.Object
+
+// AgreementStatus defines model for AgreementStatus.
+type AgreementStatus struct {
+	Accepted bool `json:"accepted"`
+
+	// AcceptedAt Null while it is not accepted.
+	AcceptedAt *string `json:"acceptedAt"`
+
+	// AcceptedBy The person, or the credential where no person stood behind it. Null while it is not accepted.
+	AcceptedBy *Actor `json:"acceptedBy"`
+
+	// AgreementId The agreement in effect.
+	AgreementId string `json:"agreementId"`
+	Version     int    `json:"version"`
 }
 
 // AuditEntries defines model for AuditEntries.
@@ -41,7 +74,6 @@ type AuditRecord struct {
 
 	// At When it happened.
 	At       string `json:"at"`
-	Actor    Actor  `json:"actor"`
 	TenantId string `json:"tenantId"`
 
 	// CredentialId The key's or the session's id; empty where there was none.
@@ -61,6 +93,7 @@ type AuditRecord struct {
 
 	// PreviousHash The hash of the record before.
 	PreviousHash string `json:"previousHash"`
+	Actor        Actor  `json:"actor"`
 	Hash         string `json:"hash"`
 }
 
@@ -109,6 +142,9 @@ type MembershipPage struct {
 	Size          int   `json:"size"`
 	TotalElements int64 `json:"totalElements"`
 }
+
+// NewTenant defines model for NewTenant.
+type NewTenant = body.Object
 
 // PlanRequest defines model for PlanRequest.
 type PlanRequest = body.Object
@@ -166,6 +202,9 @@ type Tenant struct {
 // TenantRequest defines model for TenantRequest.
 type TenantRequest = body.Object
 
+// TenantUpdate defines model for TenantUpdate.
+type TenantUpdate = body.Object
+
 // UserMembership defines model for UserMembership.
 type UserMembership struct {
 	AgreementAccepted bool   `json:"agreementAccepted"`
@@ -187,6 +226,9 @@ type UserMembershipList struct {
 
 // After defines model for After.
 type After = string
+
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string
 
 // Page defines model for Page.
 type Page = string
@@ -219,6 +261,12 @@ type InternalReadStandingParams struct {
 
 	// User The id of a user, in place of roles: what the membership permits now. Who is no member answers 404 `member_not_found`.
 	User *string `form:"user,omitempty" json:"user,omitempty"`
+}
+
+// CreateTenantParams defines parameters for CreateTenant.
+type CreateTenantParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListAuditParams defines parameters for ListAudit.
@@ -263,6 +311,15 @@ type InternalCreateTenantJSONRequestBody = TenantRequest
 // InternalPutMemberJSONRequestBody defines body for InternalPutMember for application/json ContentType.
 type InternalPutMemberJSONRequestBody = MemberRequest
 
+// AcceptAgreementJSONRequestBody defines body for AcceptAgreement for application/json ContentType.
+type AcceptAgreementJSONRequestBody = AgreementAcceptance
+
+// UpdateTenantJSONRequestBody defines body for UpdateTenant for application/json ContentType.
+type UpdateTenantJSONRequestBody = TenantUpdate
+
+// CreateTenantJSONRequestBody defines body for CreateTenant for application/json ContentType.
+type CreateTenantJSONRequestBody = NewTenant
+
 // ChangePlanJSONRequestBody defines body for ChangePlan for application/json ContentType.
 type ChangePlanJSONRequestBody = PlanRequest
 
@@ -301,9 +358,24 @@ type ServerInterface interface {
 	// ListRoles List the roles
 	// (GET /v2/access-control/role/all)
 	ListRoles(c *fiber.Ctx) error
+	// AcceptAgreement Accept the agreement for the caller's tenant
+	// (POST /v2/agreement/accept)
+	AcceptAgreement(c *fiber.Ctx) error
+	// ReadAgreement Read the agreement in effect
+	// (GET /v2/agreement/current)
+	ReadAgreement(c *fiber.Ctx) error
+	// ReadAgreementStatus Read whether the caller's tenant accepted the agreement in effect
+	// (GET /v2/agreement/status)
+	ReadAgreementStatus(c *fiber.Ctx) error
 	// ReadTenant Read the caller's tenant
 	// (GET /v2/tenant)
 	ReadTenant(c *fiber.Ctx) error
+	// UpdateTenant Change the caller's tenant
+	// (PATCH /v2/tenant)
+	UpdateTenant(c *fiber.Ctx) error
+	// CreateTenant Make a tenant
+	// (POST /v2/tenant)
+	CreateTenant(c *fiber.Ctx, params CreateTenantParams) error
 	// ChangePlan Move a tenant to another plan
 	// (PUT /v2/tenant/{tenantId}/plan)
 	ChangePlan(c *fiber.Ctx, tenantId TenantId) error
@@ -676,11 +748,126 @@ func (siw *ServerInterfaceWrapper) ListRoles(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// AcceptAgreement operation middleware
+func (siw *ServerInterfaceWrapper) AcceptAgreement(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AcceptAgreement(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadAgreement operation middleware
+func (siw *ServerInterfaceWrapper) ReadAgreement(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadAgreement(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadAgreementStatus operation middleware
+func (siw *ServerInterfaceWrapper) ReadAgreementStatus(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadAgreementStatus(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // ReadTenant operation middleware
 func (siw *ServerInterfaceWrapper) ReadTenant(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.ReadTenant(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateTenant operation middleware
+func (siw *ServerInterfaceWrapper) UpdateTenant(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateTenant(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateTenant operation middleware
+func (siw *ServerInterfaceWrapper) CreateTenant(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateTenantParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateTenant(c, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -872,6 +1059,16 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 	router.Get(options.BaseURL+"/v2/access-control/role/all", wrapper.ListRoles)
 
 	router.Get(options.BaseURL+"/v2/tenant", wrapper.ReadTenant)
+
+	router.Patch(options.BaseURL+"/v2/tenant", wrapper.UpdateTenant)
+
+	router.Post(options.BaseURL+"/v2/tenant", wrapper.CreateTenant)
+
+	router.Get(options.BaseURL+"/v2/agreement/current", wrapper.ReadAgreement)
+
+	router.Post(options.BaseURL+"/v2/agreement/accept", wrapper.AcceptAgreement)
+
+	router.Get(options.BaseURL+"/v2/agreement/status", wrapper.ReadAgreementStatus)
 
 	router.Put(options.BaseURL+"/v2/tenant/:tenantId/plan", wrapper.ChangePlan)
 
@@ -1091,6 +1288,55 @@ func (response ListRoles200JSONResponse) VisitListRolesResponse(ctx *fiber.Ctx) 
 	return ctx.JSON(&response)
 }
 
+type AcceptAgreementRequestObject struct {
+	Body *AcceptAgreementJSONRequestBody
+}
+
+type AcceptAgreementResponseObject interface {
+	VisitAcceptAgreementResponse(ctx *fiber.Ctx) error
+}
+
+type AcceptAgreement200JSONResponse AgreementStatus
+
+func (response AcceptAgreement200JSONResponse) VisitAcceptAgreementResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadAgreementRequestObject struct {
+}
+
+type ReadAgreementResponseObject interface {
+	VisitReadAgreementResponse(ctx *fiber.Ctx) error
+}
+
+type ReadAgreement200JSONResponse Agreement
+
+func (response ReadAgreement200JSONResponse) VisitReadAgreementResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadAgreementStatusRequestObject struct {
+}
+
+type ReadAgreementStatusResponseObject interface {
+	VisitReadAgreementStatusResponse(ctx *fiber.Ctx) error
+}
+
+type ReadAgreementStatus200JSONResponse AgreementStatus
+
+func (response ReadAgreementStatus200JSONResponse) VisitReadAgreementStatusResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
 type ReadTenantRequestObject struct {
 }
 
@@ -1105,6 +1351,51 @@ func (response ReadTenant200JSONResponse) VisitReadTenantResponse(ctx *fiber.Ctx
 	ctx.Status(200)
 
 	return ctx.JSON(&response)
+}
+
+type UpdateTenantRequestObject struct {
+	Body *UpdateTenantJSONRequestBody
+}
+
+type UpdateTenantResponseObject interface {
+	VisitUpdateTenantResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateTenant200JSONResponse Tenant
+
+func (response UpdateTenant200JSONResponse) VisitUpdateTenantResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type CreateTenantRequestObject struct {
+	Params CreateTenantParams
+	Body   *CreateTenantJSONRequestBody
+}
+
+type CreateTenantResponseObject interface {
+	VisitCreateTenantResponse(ctx *fiber.Ctx) error
+}
+
+type CreateTenant201ResponseHeaders struct {
+	IdempotentReplayed *string
+}
+
+type CreateTenant201JSONResponse struct {
+	Body    Tenant
+	Headers CreateTenant201ResponseHeaders
+}
+
+func (response CreateTenant201JSONResponse) VisitCreateTenantResponse(ctx *fiber.Ctx) error {
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
 }
 
 type ChangePlanRequestObject struct {
@@ -1214,9 +1505,24 @@ type StrictServerInterface interface {
 	// ListRoles List the roles
 	// (GET /v2/access-control/role/all)
 	ListRoles(ctx context.Context, request ListRolesRequestObject) (ListRolesResponseObject, error)
+	// AcceptAgreement Accept the agreement for the caller's tenant
+	// (POST /v2/agreement/accept)
+	AcceptAgreement(ctx context.Context, request AcceptAgreementRequestObject) (AcceptAgreementResponseObject, error)
+	// ReadAgreement Read the agreement in effect
+	// (GET /v2/agreement/current)
+	ReadAgreement(ctx context.Context, request ReadAgreementRequestObject) (ReadAgreementResponseObject, error)
+	// ReadAgreementStatus Read whether the caller's tenant accepted the agreement in effect
+	// (GET /v2/agreement/status)
+	ReadAgreementStatus(ctx context.Context, request ReadAgreementStatusRequestObject) (ReadAgreementStatusResponseObject, error)
 	// ReadTenant Read the caller's tenant
 	// (GET /v2/tenant)
 	ReadTenant(ctx context.Context, request ReadTenantRequestObject) (ReadTenantResponseObject, error)
+	// UpdateTenant Change the caller's tenant
+	// (PATCH /v2/tenant)
+	UpdateTenant(ctx context.Context, request UpdateTenantRequestObject) (UpdateTenantResponseObject, error)
+	// CreateTenant Make a tenant
+	// (POST /v2/tenant)
+	CreateTenant(ctx context.Context, request CreateTenantRequestObject) (CreateTenantResponseObject, error)
 	// ChangePlan Move a tenant to another plan
 	// (PUT /v2/tenant/{tenantId}/plan)
 	ChangePlan(ctx context.Context, request ChangePlanRequestObject) (ChangePlanResponseObject, error)
@@ -1582,6 +1888,95 @@ func (sh *strictHandler) ListRoles(ctx *fiber.Ctx) error {
 	return nil
 }
 
+// AcceptAgreement operation middleware
+func (sh *strictHandler) AcceptAgreement(ctx *fiber.Ctx) error {
+	var request AcceptAgreementRequestObject
+
+	var body AcceptAgreementJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AcceptAgreement(ctx.UserContext(), request.(AcceptAgreementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AcceptAgreement")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AcceptAgreementResponseObject); ok {
+		if err := validResponse.VisitAcceptAgreementResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadAgreement operation middleware
+func (sh *strictHandler) ReadAgreement(ctx *fiber.Ctx) error {
+	var request ReadAgreementRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadAgreement(ctx.UserContext(), request.(ReadAgreementRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadAgreement")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadAgreementResponseObject); ok {
+		if err := validResponse.VisitReadAgreementResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadAgreementStatus operation middleware
+func (sh *strictHandler) ReadAgreementStatus(ctx *fiber.Ctx) error {
+	var request ReadAgreementStatusRequestObject
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadAgreementStatus(ctx.UserContext(), request.(ReadAgreementStatusRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadAgreementStatus")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadAgreementStatusResponseObject); ok {
+		if err := validResponse.VisitReadAgreementStatusResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // ReadTenant operation middleware
 func (sh *strictHandler) ReadTenant(ctx *fiber.Ctx) error {
 	var request ReadTenantRequestObject
@@ -1599,6 +1994,86 @@ func (sh *strictHandler) ReadTenant(ctx *fiber.Ctx) error {
 		return err
 	} else if validResponse, ok := response.(ReadTenantResponseObject); ok {
 		if err := validResponse.VisitReadTenantResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateTenant operation middleware
+func (sh *strictHandler) UpdateTenant(ctx *fiber.Ctx) error {
+	var request UpdateTenantRequestObject
+
+	var body UpdateTenantJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateTenant(ctx.UserContext(), request.(UpdateTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateTenant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateTenantResponseObject); ok {
+		if err := validResponse.VisitUpdateTenantResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateTenant operation middleware
+func (sh *strictHandler) CreateTenant(ctx *fiber.Ctx, params CreateTenantParams) error {
+	var request CreateTenantRequestObject
+
+	request.Params = params
+
+	var body CreateTenantJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateTenant(ctx.UserContext(), request.(CreateTenantRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateTenant")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateTenantResponseObject); ok {
+		if err := validResponse.VisitCreateTenantResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

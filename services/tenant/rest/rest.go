@@ -5,8 +5,6 @@ import (
 	"context"
 	"time"
 
-	"github.com/patient-mesh/patient-mesh/libs/principal"
-	"github.com/patient-mesh/patient-mesh/libs/web/body"
 	"github.com/patient-mesh/patient-mesh/services/tenant"
 	"github.com/patient-mesh/patient-mesh/services/tenant/api"
 )
@@ -47,29 +45,4 @@ func (s *Server) ListRoles(ctx context.Context, _ api.ListRolesRequestObject) (a
 		return nil, err
 	}
 	return api.ListRoles200JSONResponse{Content: shownRoles(roles)}, nil
-}
-
-// ReadTenant gives the caller's own tenant.
-func (s *Server) ReadTenant(ctx context.Context, _ api.ReadTenantRequestObject) (api.ReadTenantResponseObject, error) {
-	t, err := s.Tenants.Own(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return api.ReadTenant200JSONResponse(shown(t)), nil
-}
-
-// ChangePlan moves a tenant to another plan.
-func (s *Server) ChangePlan(ctx context.Context, r api.ChangePlanRequestObject) (api.ChangePlanResponseObject, error) {
-	if _, err := principal.Require(ctx, principal.ClientManage); err != nil {
-		return nil, err // before the body's faults
-	}
-	plan, faults := tenant.ParsePlan(r.Body.Text("plan", body.TextLength).Pointer())
-	if err := r.Body.Err(faults...); err != nil {
-		return nil, err
-	}
-	t, err := s.Tenants.ChangePlan(ctx, r.TenantId, plan)
-	if err != nil {
-		return nil, err
-	}
-	return api.ChangePlan200JSONResponse(shown(t)), nil
 }

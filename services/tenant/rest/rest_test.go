@@ -28,6 +28,11 @@ type harness struct {
 // serve gives the real verbs on a real database.
 func serve(t *testing.T) *harness {
 	t.Helper()
+	return serveIn(t, "demo")
+}
+
+func serveIn(t *testing.T, environment string) *harness {
+	t.Helper()
 	db, err := pg.Open(pg.Config{URL: testkit.Postgres(t, store.Migrations()).URL, MaxConns: 4})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +40,7 @@ func serve(t *testing.T) *harness {
 	t.Cleanup(db.Close)
 	h := &harness{self: principal.With(t.Context(), principal.Principal{Kind: principal.Service, ClientID: "test"})}
 	h.Server = &rest.Server{Tenants: &tenant.Service{
-		Store: &store.Store{DB: db}, Environment: "demo", Now: time.Now, NewID: uuid.NewV7, Nudge: func() { h.nudges++ },
+		Store: &store.Store{DB: db}, Environment: environment, Now: time.Now, NewID: uuid.NewV7, Nudge: func() { h.nudges++ },
 	}}
 	return h
 }

@@ -3,10 +3,13 @@
 package store
 
 import (
+	"context"
 	"embed"
 	"io/fs"
+	"log/slog"
 
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/outbox"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/tenant"
@@ -26,7 +29,15 @@ func Migrations() fs.FS {
 
 // Store is a tenant.Store on PostgreSQL. It is safe for concurrent use.
 type Store struct {
-	DB *pg.DB
+	DB  *pg.DB
+	Log *slog.Logger
+}
+
+// Sweep deletes expired idempotency keys until ctx ends.
+func (s *Store) Sweep(ctx context.Context) error {
+	return idempotency.Sweep(ctx, s.DB, func(err error) {
+		s.Log.WarnContext(ctx, "sweep idempotency keys", "error", err.Error())
+	})
 }
 
 var _ tenant.Store = (*Store)(nil)
@@ -36,6 +47,11 @@ func asUser(id string) *pg.Batch {
 	b := pg.Global()
 	b.Exec(`SELECT set_config('app.user_id', $1, true)`, id)
 	return b
+}
+
+// as goes on as another tenant within a batch.
+func as(b *pg.Batch, tenant string) {
+	b.Exec(`SELECT set_config('app.tenant_id', $1, true)`, tenant)
 }
 
 // given is an id as a parameter of a query; the null of an empty one is none.

@@ -16,6 +16,7 @@ const (
 // Progress is what was chosen and how much of it exists. It is stored after each step; ids are chosen before the first
 // call, so that a step that was done but not noted does not make a second one of its kind when it is repeated.
 type Progress struct {
+	Environment string      `json:"environment"`
 	Users       []User      `json:"users"`
 	Tenants     []Tenant    `json:"tenants"`
 	Operator    Tenant      `json:"operator"` // the tenant of those who run the mesh; nobody's patients are in it
@@ -44,8 +45,8 @@ type Tenant struct {
 	Made    bool   `json:"made"`
 }
 
-// Plan chooses everything for a new mesh.
-func Plan() (*Progress, error) {
+// Plan chooses everything for a new mesh of an environment.
+func Plan(environment string) (*Progress, error) {
 	ids := make([]string, 5)
 	for i := range ids {
 		id, err := uuid.NewV7()
@@ -61,7 +62,8 @@ func Plan() (*Progress, error) {
 		return User{DemoUser: DemoUser{ID: id, Email: email, Password: rand.Text()}, FirstName: first, LastName: last}
 	}
 	return &Progress{
-		Users: []User{person(ids[0], "Ada", "Marsh"), person(ids[1], "Ben", "Okafor")},
+		Environment: environment,
+		Users:       []User{person(ids[0], "Ada", "Marsh"), person(ids[1], "Ben", "Okafor")},
 		Tenants: []Tenant{
 			{ID: ids[2], Name: "Harbour Clinic", Plan: "standard", First: 0, Members: []int{0}},
 			{ID: ids[3], Name: "Hillside Practice", Plan: "free", First: 1, Members: []int{0, 1}},

@@ -115,7 +115,7 @@ func (s Seeder) application(ctx context.Context, p *Progress) error {
 	if p.Application.ID != "" {
 		return nil
 	}
-	body := map[string]any{"tenantId": p.Tenants[0].ID, "name": p.Application.Name, "launchUrl": p.Application.LaunchURL}
+	body := map[string]any{"name": p.Application.Name, "launchUrl": p.Application.LaunchURL}
 	if err := s.Identity.call(ctx, http.MethodPost, "/internal/external-application", body, &p.Application); err != nil {
 		return err
 	}

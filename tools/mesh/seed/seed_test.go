@@ -65,7 +65,7 @@ func TestBrokenOffSeedGoesOn(t *testing.T) {
 			saved, err = json.Marshal(p)
 			return err
 		}}
-		progress, err := seed.Plan()
+		progress, err := seed.Plan("demo")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -43,6 +43,7 @@ const (
 type neighbour struct {
 	mu      sync.Mutex
 	tenants map[string]identity.Standing
+	members map[string]principal.Permission // by tenant and user
 	away    bool
 }
 
@@ -118,11 +119,14 @@ type meshed struct {
 	tenant  string
 	service *identity.Service
 	server  *oauth.Server
-	clock   *clock
-	redis   redis.UniversalClient
-	log     *bytes.Buffer
-	logged  *sync.Mutex
-	admin   string // URL of the database for a superuser
+	begun   *beginnings
+
+	launcher *identity.Launcher
+	clock    *clock
+	redis    redis.UniversalClient
+	log      *bytes.Buffer
+	logged   *sync.Mutex
+	admin    string // URL of the database for a superuser
 }
 
 type lockedWriter struct {
@@ -137,6 +141,12 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 }
 
 func start(t testing.TB) *meshed {
+	t.Helper()
+	return startAt(t, "https://mesh.example/")
+}
+
+// startAt is start at another public address.
+func startAt(t testing.TB, publicURL string) *meshed {
 	t.Helper()
 	m := &meshed{
 		tenants: &neighbour{tenants: map[string]identity.Standing{}}, clock: &clock{at: time.Now()},
@@ -163,17 +173,21 @@ func start(t testing.TB) *meshed {
 	t.Cleanup(func() { stop(); loops.Wait() })
 
 	c := settings{
-		Common: config.Common{Environment: config.Demo}, PublicURL: "https://mesh.example/",
-		CredentialKey: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		Common: config.Common{Environment: config.Demo}, PublicURL: publicURL,
+		CredentialKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		PublicClientID: "prs-public", PublicRedirectURIs: []string{"http://127.0.0.1/callback", "http://[::1]/callback"},
 	}
 	kept := &store.Store{DB: db, Log: log}
-	service, server, err := assemble(c, log, m.tenants, kept, relay.Nudge)
+	service, server, err := assemble(c, log, m.tenants, kept, m.redis, relay.Nudge)
 	check(t, err)
 	service.Now = m.clock.now
-	m.service, m.server = service, server
+	m.service, m.server, m.begun = service, server, &beginnings{}
+	federated, err := federate(c, service, kept)
+	check(t, err)
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
-	routes(app, &rest.Server{Identity: service}, server)
+	m.launcher = launcher(service, kept, m.tenants, m.begun, "prs-public")
+	routes(app, &rest.Server{Identity: service, Launcher: m.launcher, Federation: federated}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	go func() { _ = app.Listener(listener) }()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache"
@@ -55,14 +56,14 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	redis, err := cache.Open(c.RedisURL, cache.Telemetry{})
+	shared, err := cache.Open(c.RedisURL, cache.Telemetry{})
 	if err != nil {
 		return fmt.Errorf("REDIS_URL: %w", err)
 	}
-	defer redis.Close() //nolint:errcheck // nothing is left to lose
+	defer shared.Close() //nolint:errcheck // nothing is left to lose
 
 	relay, err := outbox.NewRelay(db, p.Logger, outbox.Options{
-		Handlers: map[string]outbox.Handler{session.Effect: session.Handler(redis)},
+		Handlers: map[string]outbox.Handler{session.Effect: session.Handler(shared)},
 		Lease:    session.EffectLease, LongestPause: session.EffectPause,
 	})
 	if err != nil {
@@ -75,7 +76,11 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	tenants := peer.NewTenants(caller, time.Now)
-	service, server, err := assemble(c, p.Logger, tenants, kept, relay.Nudge)
+	service, server, err := assemble(c, p.Logger, tenants, kept, shared, relay.Nudge)
+	if err != nil {
+		return err
+	}
+	federated, err := federate(c, service, kept)
 	if err != nil {
 		return err
 	}
@@ -85,7 +90,9 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	routes(app, &rest.Server{Identity: service}, server)
+	routes(app, &rest.Server{
+		Identity: service, Launcher: launcher(service, kept, tenants, server, c.PublicClientID), Federation: federated,
+	}, server)
 	return p.Serve(ctx, app, relay.Run, trail.Run, kept.Sweep, service.Uses.Run)
 }
 
@@ -96,11 +103,7 @@ const (
 )
 
 // assemble makes the verbs and the authorization server, which know each other.
-func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *store.Store, nudge func()) (*identity.Service, *oauth.Server, error) {
-	issuer, err := c.issuer()
-	if err != nil {
-		return nil, nil, err
-	}
+func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *store.Store, redis redis.UniversalClient, nudge func()) (*identity.Service, *oauth.Server, error) {
 	hasher, err := secret.NewHasher(c.CredentialKey)
 	if err != nil {
 		return nil, nil, fmt.Errorf("CREDENTIAL_KEY: %w", err)
@@ -110,19 +113,14 @@ func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *stor
 		return nil, nil, err
 	}
 	service := &identity.Service{
-		Keys: kept, Clients: kept, Tokens: kept, Users: kept, Applications: kept,
+		Keys: kept, Clients: kept, Tokens: kept, Users: kept,
 		Tenants: tenants, Hasher: hasher, Sealer: sealer, Passwords: password.New(runtime.GOMAXPROCS(0), rand.Reader),
 		Uses:        identity.NewUses(kept, log),
 		Environment: c.Environment, Now: time.Now, Random: rand.Reader, NewID: uuid.NewV7, Nudge: nudge,
 	}
-	server, err := oauth.New(oauth.Options{
-		Issuer: issuer, Environment: c.Environment, TokenKey: hasher.Key(tokenLabel), Clients: service, Tokens: kept,
-		Keys:   &oauth.Keys{Store: kept, Sealer: sealer, Random: rand.Reader, Now: time.Now},
-		Logger: log, Now: time.Now, NewID: uuid.NewV7, Nudge: nudge,
-	})
+	server, err := authorizationServer(c, log, service, kept, redis)
 	if err != nil {
 		return nil, nil, err
 	}
-	service.Genuine = server.Genuine
 	return service, server, nil
 }

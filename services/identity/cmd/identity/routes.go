@@ -9,18 +9,28 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/identity/api"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
+	"github.com/patient-mesh/patient-mesh/services/identity/page"
 	"github.com/patient-mesh/patient-mesh/services/identity/rest"
 )
 
 // public reports the paths whose handlers authenticate their callers themselves, or need not.
 func public(path string) bool {
-	return strings.HasPrefix(path, "/oauth2/") || path == "/auth/oauth2/token" || strings.HasPrefix(path, "/.well-known/")
+	if path == "/auth/oauth2/token" || page.Serves(path) {
+		return true
+	}
+	for _, prefix := range [...]string{"/oauth2/", "/.well-known/", "/v2/public/", "/v2/mfa/", "/user/public/"} {
+		if strings.HasPrefix(path, prefix) {
+			return true
+		}
+	}
+	return false
 }
 
 // routes adds the generated operations, and the OAuth endpoints, which take forms.
 func routes(app *web.App, server *rest.Server, o *oauth.Server) {
 	app.Post("/oauth2/token", form(o.Token))
 	app.Post("/auth/oauth2/token", form(o.Token))
+	app.Post("/oauth2/par", form(o.Push))
 	app.Post("/oauth2/revoke", form(o.Revoke))
 	app.Post("/oauth2/introspect", form(o.Introspect))
 	app.Get("/oauth2/jwks", func(c *fiber.Ctx) error { return write(c, o.KeySet(c.UserContext())) })
@@ -32,7 +42,7 @@ func routes(app *web.App, server *rest.Server, o *oauth.Server) {
 // form hands a request to an OAuth endpoint, with every Authorization header that it came with.
 func form(endpoint func(context.Context, oauth.Request) oauth.Response) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		in := oauth.Request{ContentType: string(c.Request().Header.ContentType()), Body: c.Body()}
+		in := oauth.Request{ContentType: string(c.Request().Header.ContentType()), Accept: c.Get(fiber.HeaderAccept), Body: c.Body()}
 		for _, value := range c.Request().Header.PeekAll(fiber.HeaderAuthorization) {
 			in.Authorization = append(in.Authorization, string(value))
 		}

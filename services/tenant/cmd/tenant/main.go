@@ -61,7 +61,7 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept := &store.Store{DB: db}
+	kept := &store.Store{DB: db, Log: p.Logger}
 	trail, err := audit.NewRelay(db, p.Logger, audit.To(kept.Append), audit.Options{})
 	if err != nil {
 		return err
@@ -75,5 +75,5 @@ func serve(ctx context.Context) error {
 	}
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Tenants: service, Audit: &tenant.Trail{Store: kept}}, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
-	return p.Serve(ctx, app, relay.Run, trail.Run)
+	return p.Serve(ctx, app, relay.Run, trail.Run, kept.Sweep)
 }

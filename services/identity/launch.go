@@ -1,0 +1,176 @@
+package identity
+
+import (
+	"context"
+	"crypto/sha256"
+	"strings"
+	"time"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/launch"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/libs/secret"
+)
+
+// The life of a launch's code.
+const (
+	launchLifetime = time.Minute
+	// MostLaunchFailures is how many wrong signatures spend a code.
+	MostLaunchFailures = 5
+)
+
+// LaunchCode is the one-time code that a launch carries to the application. The code itself is not kept.
+type LaunchCode struct {
+	Hash          []byte // SHA-256 of the code
+	TenantID      string
+	UserID        string
+	ApplicationID string
+	Environment   string
+	CreatedAt     time.Time
+	ExpiresAt     time.Time
+}
+
+// LaunchStore keeps codes of launches.
+type LaunchStore interface {
+	KeepLaunch(ctx context.Context, c LaunchCode) error
+	// FindLaunch gives a code, spent or not, and its application; either is nil when it is not there.
+	FindLaunch(ctx context.Context, hash []byte) (*LaunchCode, *Application, error)
+	// SpendLaunch spends a code that came with the right signature, and counts one that did not. Of many that come at
+	// once one is told true; a code that is spent, expired, or came with as many wrong signatures as are allowed, is won
+	// by nobody.
+	SpendLaunch(ctx context.Context, hash []byte, right bool, now time.Time) (won bool, err error)
+}
+
+// Memberships knows where people belong.
+type Memberships interface {
+	// Memberships gives the tenants that a user belongs to now.
+	Memberships(ctx context.Context, userID string) ([]Membership, error)
+}
+
+// FamilyStarter begins a user's sign-in at a client without a code of the authorization server's.
+type FamilyStarter interface {
+	Start(ctx context.Context, d FamilyDraft) (Tokens, error)
+}
+
+// signedIn gives the principal when a person stands behind it who has signed in.
+func signedIn(ctx context.Context) (principal.Principal, error) {
+	by, err := principal.Require(ctx, 0)
+	if err == nil && (by.Kind != principal.Session || by.UserID == "" || by.TenantID == "") {
+		err = fault.New(fault.Denied, "no_user", "Only a signed-in user can launch an application.")
+	}
+	return by, err
+}
+
+// Launchable lists the applications that the caller may launch in the tenant where they stand, by name.
+func (l *Launcher) Launchable(ctx context.Context) ([]Application, error) {
+	by, err := signedIn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return l.Applications.ApplicationsFor(ctx, l.Environment, by.TenantID)
+}
+
+// Launch gives the address to send the caller's browser to.
+func (l *Launcher) Launch(ctx context.Context, id string) (address string, err error) {
+	by, err := signedIn(ctx)
+	if err != nil {
+		return "", err
+	}
+	if !ValidID(id) {
+		return "", noApplication()
+	}
+	a, err := l.Applications.FindApplication(ctx, id)
+	if err != nil {
+		return "", err
+	}
+	if a == nil || a.Environment != l.Environment || !a.For(by.TenantID) {
+		return "", noApplication()
+	}
+	shared, err := l.Sealer.Open(a.SecretSealed, a.purpose())
+	if err != nil {
+		return "", err
+	}
+	code, err := secret.Random(l.Random)
+	if err != nil {
+		return "", err
+	}
+	now := l.now()
+	payload, err := launch.Seal(launch.Launch{
+		SecurityCode: code, UserID: by.UserID, TenantID: by.TenantID, ApplicationID: a.ID, Environment: l.Environment,
+		IssuedAt: now, ExpiresAt: now.Add(launchLifetime),
+	}, string(shared), l.Random)
+	if err != nil {
+		return "", err
+	}
+	hash := sha256.Sum256([]byte(code))
+	err = l.Codes.KeepLaunch(ctx, LaunchCode{
+		Hash: hash[:], TenantID: by.TenantID, UserID: by.UserID, ApplicationID: a.ID, Environment: l.Environment,
+		CreatedAt: now, ExpiresAt: now.Add(launchLifetime),
+	})
+	return a.LaunchURL + "/auth?lpl=" + payload, err
+}
+
+// Exchange gives tokens of the user who launched for the code that the application was brought, signed by the
+// application. Every code that does not hold is the same fault after the same work. A code is spent before its tokens
+// are made: whoever breaks down in between costs the user a second launch, and never makes two sessions of one.
+func (l *Launcher) Exchange(ctx context.Context, signature, code string) (Tokens, error) {
+	hash, now := sha256.Sum256([]byte(code)), l.Now()
+	c, a, err := l.Codes.FindLaunch(ctx, hash[:])
+	if err != nil {
+		return Tokens{}, err
+	}
+	shared, err := l.shared(a)
+	if err != nil {
+		return Tokens{}, err
+	}
+	right := launch.Signed(shared, code, signature)
+	var place *Membership
+	if right && c.open(a, l.Environment, now) {
+		if place, err = l.place(ctx, *c); err != nil {
+			return Tokens{}, err
+		}
+	}
+	won, err := l.Codes.SpendLaunch(ctx, hash[:], place != nil, now)
+	if err != nil {
+		return Tokens{}, err
+	}
+	if !won || place == nil {
+		return Tokens{}, fault.New(fault.Unauthenticated, "launch_refused", "The code does not hold, or not any more.")
+	}
+	return l.Families.Start(ctx, FamilyDraft{
+		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Agent: a.Name,
+		Scope: append(place.Permissions.Names(), OfflineAccess),
+	})
+}
+
+// open reports whether the code may still be spent, for all that is known before it is tried. Neither needs to be there.
+func (c *LaunchCode) open(a *Application, environment string, now time.Time) bool {
+	return c != nil && a != nil && c.Environment == environment && a.Environment == environment && a.For(c.TenantID) && now.Before(c.ExpiresAt)
+}
+
+// decoy is checked against in place of the secret of an application that is not there.
+const decoy = "0000000000000000000000000000000000000000000"
+
+// shared gives an application's secret. For one that is not there it works as long over nothing.
+func (l *Launcher) shared(a *Application) (string, error) {
+	if a == nil {
+		_, err := l.Sealer.Seal([]byte(decoy), strings.Repeat("0", len("external_application/")+36))
+		return decoy, err
+	}
+	text, err := l.Sealer.Open(a.SecretSealed, a.purpose())
+	return string(text), err
+}
+
+// place is the user's membership in the tenant where they launched; nil when they are no member any more.
+func (l *Launcher) place(ctx context.Context, c LaunchCode) (*Membership, error) {
+	all, err := l.Members.Memberships(ctx, c.UserID)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range all {
+		if m.TenantID == c.TenantID && m.Environment == l.Environment {
+			return &m, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // no member is an answer
+}

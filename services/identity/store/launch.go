@@ -1,0 +1,59 @@
+package store
+
+import (
+	"context"
+	"time"
+
+	"github.com/patient-mesh/patient-mesh/libs/pg"
+	"github.com/patient-mesh/patient-mesh/services/identity"
+)
+
+const insertLaunch = `
+	INSERT INTO launch_code (hash, tenant_id, user_id, application_id, environment, created_at, expires_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7)`
+
+// KeepLaunch is identity.LaunchStore's.
+func (s *Store) KeepLaunch(ctx context.Context, c identity.LaunchCode) error {
+	b := pg.Tenant(c.TenantID)
+	b.Exec(insertLaunch, c.Hash, c.TenantID, c.UserID, c.ApplicationID, c.Environment, c.CreatedAt, c.ExpiresAt)
+	return s.DB.Send(ctx, b)
+}
+
+const (
+	selectLaunch = `
+		SELECT hash, tenant_id, user_id, application_id, environment, created_at, expires_at
+		FROM launch_code WHERE hash = $1`
+	// seeLaunched lets the batch see the code's application too.
+	seeLaunched    = `SELECT set_config('app.credential_id', application_id::text, true) FROM launch_code WHERE hash = $1`
+	selectLaunched = `
+		SELECT ` + applicationColumns + ` FROM external_application
+		WHERE id = (SELECT application_id FROM launch_code WHERE hash = $1)`
+)
+
+// FindLaunch is identity.LaunchStore's.
+func (s *Store) FindLaunch(ctx context.Context, hash []byte) (*identity.LaunchCode, *identity.Application, error) {
+	var code *identity.LaunchCode
+	var application *identity.Application
+	b := presented(hash)
+	pg.Row(b, &code, selectLaunch, hash)
+	b.Exec(seeLaunched, hash)
+	pg.Row(b, &application, selectLaunched, hash)
+	err := s.DB.Send(ctx, b)
+	return code, application, err
+}
+
+// spendLaunch decides: PostgreSQL lets one of many through at a time, and those after it look at the row as it left it.
+const spendLaunch = `
+	UPDATE launch_code SET
+		spent_at = CASE WHEN $2 THEN $3::timestamptz END,
+		failures = failures + CASE WHEN $2 THEN 0 ELSE 1 END
+	WHERE hash = $1 AND spent_at IS NULL AND failures < $4 AND expires_at > $3
+	RETURNING spent_at IS NOT NULL`
+
+// SpendLaunch is identity.LaunchStore's.
+func (s *Store) SpendLaunch(ctx context.Context, hash []byte, right bool, now time.Time) (won bool, err error) {
+	b := presented(hash)
+	pg.Value(b, &won, spendLaunch, hash, right, now, identity.MostLaunchFailures)
+	err = s.DB.Send(ctx, b)
+	return won, err
+}
