@@ -20,6 +20,7 @@ const (
 	SecretBasic = "client_secret_basic"
 	SecretPost  = "client_secret_post"
 	NoSecret    = "none"
+	PrivateKey  = "private_key_jwt"
 
 	OfflineAccess = "offline_access" // the scope that asks for a refresh token
 )
@@ -31,7 +32,8 @@ const (
 	DefaultReadScope = "patient:read document:read match:read tenant:read"
 )
 
-// Client is an OAuth client: a program that acts in one tenant.
+// Client is an OAuth client: a program that acts in one tenant, or for users in theirs. The public client, which is
+// configured, has no tenant, and an id that is no UUID.
 type Client struct {
 	ID           string
 	TenantID     string
@@ -41,7 +43,9 @@ type Client struct {
 	GrantTypes   []string
 	RedirectURIs []string
 	AuthMethod   string
-	SecretHash   []byte // nil for a public client
+	SecretHash   []byte // nil for a client without a secret
+	JWKS         string // the public keys of private_key_jwt, or
+	JWKSURI      string // where to fetch them
 	Environment  string
 	CreatedAt    time.Time
 }
@@ -66,6 +70,8 @@ type ClientDraft struct {
 	GrantTypes   []string
 	RedirectURIs []string
 	AuthMethod   string
+	JWKS         string
+	JWKSURI      string
 }
 
 // client makes a client of the draft, without id and secret, or tells every rule that the draft breaks.
@@ -73,6 +79,7 @@ func (d ClientDraft) client() (Client, []fault.Field) {
 	c := Client{
 		TenantID: d.TenantID, Name: d.Name, RoleIDs: []string{}, GrantTypes: d.GrantTypes,
 		RedirectURIs: append([]string{}, d.RedirectURIs...), AuthMethod: d.AuthMethod,
+		JWKS: d.JWKS, JWKSURI: d.JWKSURI,
 	}
 	if len(c.GrantTypes) == 0 {
 		c.GrantTypes = []string{ClientCredentials}
@@ -106,14 +113,15 @@ func (c Client) faults() []fault.Field {
 		}
 	}
 	switch c.AuthMethod {
-	case SecretBasic, SecretPost:
+	case SecretBasic, SecretPost, PrivateKey:
 	case NoSecret:
 		if c.May(ClientCredentials) {
 			faults = append(faults, wrong("grant_types", "needs_secret", "a client without a secret cannot have client_credentials"))
 		}
 	default:
-		faults = append(faults, wrong("token_endpoint_auth_method", "not_supported", "must be client_secret_basic, client_secret_post or none"))
+		faults = append(faults, wrong("token_endpoint_auth_method", "not_supported", "must be client_secret_basic, client_secret_post, private_key_jwt or none"))
 	}
+	faults = append(faults, c.keyFaults()...)
 	if c.May(AuthorizationCode) && len(c.RedirectURIs) == 0 {
 		faults = append(faults, wrong("redirect_uris", "required", "is required with authorization_code"))
 	}

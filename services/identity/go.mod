@@ -5,7 +5,6 @@ go 1.26.7
 require (
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/descope/virtualwebauthn v1.0.3
-	github.com/go-jose/go-jose/v3 v3.0.5
 	github.com/go-jose/go-jose/v4 v4.1.4
 	github.com/go-webauthn/webauthn v0.18.2
 	github.com/gofiber/fiber/v2 v2.52.15
@@ -25,6 +24,8 @@ require (
 	golang.org/x/sync v0.24.0
 	golang.org/x/text v0.43.0
 )
+
+require github.com/go-jose/go-jose/v3 v3.0.5 // indirect
 
 require (
 	github.com/andybalholm/brotli v1.2.3 // indirect

@@ -49,7 +49,7 @@ func (s *Service) register(ctx context.Context, c Client, key idempotency.Key) (
 	}
 	r := Registered{Client: c}
 	r.ID, r.Environment, r.CreatedAt = id.String(), s.Environment, s.now().Truncate(time.Second)
-	if r.AuthMethod != NoSecret {
+	if r.AuthMethod != NoSecret && r.AuthMethod != PrivateKey {
 		if r.Secret, err = secret.Random(s.Random); err != nil {
 			return Registered{}, err
 		}
@@ -122,7 +122,7 @@ func (s *Service) Authenticate(ctx context.Context, id, text string) (*Client, e
 	fresh := c == nil
 	if fresh {
 		var err error
-		if c, err = s.Clients.FindClient(ctx, id); err != nil || c == nil {
+		if c, err = s.FindClient(ctx, id); err != nil || c == nil {
 			return nil, err
 		}
 	}
@@ -133,24 +133,4 @@ func (s *Service) Authenticate(ctx context.Context, id, text string) (*Client, e
 		s.recent.keep(*c, now)
 	}
 	return c, nil
-}
-
-// Allowed is what a client may do now, perhaps by roles as they were a minute ago.
-func (s *Service) Allowed(ctx context.Context, c Client) (principal.Permission, error) {
-	if len(c.RoleIDs) == 0 {
-		return c.Permissions(0), nil
-	}
-	all, err := s.Tenants.Roles(ctx)
-	if err != nil {
-		return 0, err
-	}
-	var held []Role
-	for _, r := range all {
-		for _, id := range c.RoleIDs {
-			if r.ID == id {
-				held = append(held, r)
-			}
-		}
-	}
-	return c.Permissions(permitted(held)), nil
 }

@@ -71,12 +71,30 @@ func (s *Service) resolveToken(ctx context.Context, token string) (principal.Pri
 	if err != nil {
 		return principal.Principal{}, err
 	}
-	if t == nil || c == nil || !t.Live(s.Environment, s.Now()) {
+	if t == nil || !t.Live(s.Environment, s.Now()) {
 		return principal.Principal{}, unknown()
+	}
+	if c == nil {
+		c = s.Configured(t.ClientID)
+	}
+	if c == nil || c.Environment != s.Environment {
+		return principal.Principal{}, unknown() // a token is worth nothing without its client
 	}
 	p := principal.Principal{
 		TenantID: t.TenantID, ClientID: t.ClientID, CredentialID: t.ID, Kind: principal.Client,
 		ExpiresAt: t.ExpiresAt.Truncate(time.Millisecond),
+	}
+	if t.UserID != nil && t.FamilyID != nil {
+		p.Kind, p.UserID, p.CredentialID = principal.Session, *t.UserID, *t.FamilyID
+		standing, err := s.Tenants.MemberStanding(ctx, p.TenantID, p.UserID)
+		if p, err = s.standAs(p, standing, err); err != nil {
+			return principal.Principal{}, err
+		}
+		p.Permissions &= principal.ParsePermissions(t.Scope)
+		return p, nil
+	}
+	if c.TenantID != t.TenantID {
+		return principal.Principal{}, unknown()
 	}
 	if p, err = s.stand(ctx, p, c.RoleIDs); err != nil {
 		return principal.Principal{}, err
@@ -88,6 +106,11 @@ func (s *Service) resolveToken(ctx context.Context, token string) (principal.Pri
 // stand completes a principal by what its tenant and roles are worth now.
 func (s *Service) stand(ctx context.Context, p principal.Principal, roleIDs []string) (principal.Principal, error) {
 	standing, err := s.Tenants.Standing(ctx, p.TenantID, roleIDs)
+	return s.standAs(p, standing, err)
+}
+
+// standAs completes a principal by a standing, or says that there is none.
+func (s *Service) standAs(p principal.Principal, standing Standing, err error) (principal.Principal, error) {
 	if fault.Is(err, fault.NotFound) || (err == nil && standing.Environment != s.Environment) {
 		return principal.Principal{}, unknown()
 	}

@@ -44,7 +44,8 @@ type ClientStore interface {
 // TokenStore keeps access tokens.
 type TokenStore interface {
 	KeepToken(ctx context.Context, t AccessToken) error
-	// FindToken gives a token and its client; nil when either is gone.
+	// FindToken gives a token and its client; nil when the token is gone. The client is nil when it is gone, or is
+	// none that is kept here.
 	FindToken(ctx context.Context, hash []byte) (*AccessToken, *Client, error)
 	// RevokeToken removes a token and writes the effect that ends its session.
 	RevokeToken(ctx context.Context, tenant string, hash []byte) error
@@ -63,6 +64,9 @@ type Tenants interface {
 	Roles(ctx context.Context) ([]Role, error)
 	// Standing says what roles are worth in a tenant now. No such tenant is a fault of kind NotFound.
 	Standing(ctx context.Context, tenant string, roleIDs []string) (Standing, error)
+	// MemberStanding says what a user is worth in a tenant now. No such tenant, or no membership, is a fault of kind
+	// NotFound.
+	MemberStanding(ctx context.Context, tenant, user string) (Standing, error)
 }
 
 // Service is the verbs. It is safe for concurrent use.
@@ -79,10 +83,12 @@ type Service struct {
 	// Genuine reports whether a token was made by us, without looking it up.
 	Genuine     func(token string) bool
 	Environment string
-	Now         func() time.Time
-	Random      io.Reader
-	NewID       func() (uuid.UUID, error)
-	Nudge       func() // called after a change that has effects outside
+	// Public is the client that is configured; without an id there is none.
+	Public Client
+	Now    func() time.Time
+	Random io.Reader
+	NewID  func() (uuid.UUID, error)
+	Nudge  func() // called after a change that has effects outside
 
 	recent Recent
 }

@@ -11,6 +11,8 @@ type AccessToken struct {
 	ID          string // names the token in history and logs
 	TenantID    string
 	ClientID    string
+	UserID      *string // nil where the client acts for itself
+	FamilyID    *string // the user's sign-in at the client
 	Scope       []string
 	Environment string
 	IssuedAt    time.Time

@@ -65,13 +65,15 @@ type Client struct {
 	ClientId string `json:"client_id"`
 
 	// ClientIdIssuedAt Seconds since 1970.
-	ClientIdIssuedAt        int64    `json:"client_id_issued_at"`
-	ClientName              string   `json:"client_name"`
-	GrantTypes              []string `json:"grant_types"`
-	RedirectUris            []string `json:"redirect_uris"`
-	Scope                   string   `json:"scope"`
-	TenantId                string   `json:"tenantId"`
-	TokenEndpointAuthMethod string   `json:"token_endpoint_auth_method"`
+	ClientIdIssuedAt        int64                   `json:"client_id_issued_at"`
+	ClientName              string                  `json:"client_name"`
+	GrantTypes              []string                `json:"grant_types"`
+	Jwks                    *map[string]interface{} `json:"jwks,omitempty"`
+	JwksUri                 *string                 `json:"jwks_uri,omitempty"`
+	RedirectUris            []string                `json:"redirect_uris"`
+	Scope                   string                  `json:"scope"`
+	TenantId                string                  `json:"tenantId"`
+	TokenEndpointAuthMethod string                  `json:"token_endpoint_auth_method"`
 }
 
 // ClientPage defines model for ClientPage.
@@ -326,12 +328,14 @@ type RegisteredClient struct {
 	ClientSecret *string `json:"client_secret,omitempty"`
 
 	// ClientSecretExpiresAt 0: the secret does not expire.
-	ClientSecretExpiresAt   *int64   `json:"client_secret_expires_at,omitempty"`
-	GrantTypes              []string `json:"grant_types"`
-	RedirectUris            []string `json:"redirect_uris"`
-	Scope                   string   `json:"scope"`
-	TenantId                string   `json:"tenantId"`
-	TokenEndpointAuthMethod string   `json:"token_endpoint_auth_method"`
+	ClientSecretExpiresAt   *int64                  `json:"client_secret_expires_at,omitempty"`
+	GrantTypes              []string                `json:"grant_types"`
+	Jwks                    *map[string]interface{} `json:"jwks,omitempty"`
+	JwksUri                 *string                 `json:"jwks_uri,omitempty"`
+	RedirectUris            []string                `json:"redirect_uris"`
+	Scope                   string                  `json:"scope"`
+	TenantId                string                  `json:"tenantId"`
+	TokenEndpointAuthMethod string                  `json:"token_endpoint_auth_method"`
 }
 
 // Registration defines model for Registration.

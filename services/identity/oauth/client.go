@@ -18,39 +18,64 @@ import (
 type client struct {
 	identity.Client
 
-	scopes []string // what it may do now
+	scopes   []string // what it may ask for now
+	redirect string   // where an authorization request wants its answer, once that was found to be right
 }
 
 var _ fosite.Client = (*client)(nil)
 
 func (c *client) GetID() string                      { return c.ID }
 func (c *client) GetHashedSecret() []byte            { return nil } // fosite never compares secrets: authenticate does
-func (c *client) GetRedirectURIs() []string          { return c.RedirectURIs }
+func (c *client) GetRedirectURIs() []string          { return []string{c.redirect} }
 func (c *client) GetGrantTypes() fosite.Arguments    { return c.GrantTypes }
-func (c *client) GetResponseTypes() fosite.Arguments { return nil }
+func (c *client) GetResponseTypes() fosite.Arguments { return fosite.Arguments{"code"} }
 func (c *client) GetScopes() fosite.Arguments        { return c.scopes }
 func (c *client) IsPublic() bool                     { return c.AuthMethod == identity.NoSecret }
 func (c *client) GetAudience() fosite.Arguments      { return nil }
 
 // authenticate finds out which client asks. It takes the place of fosite's own way, which accepts one client's
-// credentials in the header beside another's client_id in the body, and compares random secrets by bcrypt.
+// credentials in the header beside another's client_id in the body, compares random secrets by bcrypt, and takes
+// assertions that are good for years and for other servers.
 func (s *Server) authenticate(ctx context.Context, r *http.Request, form url.Values) (fosite.Client, error) {
-	id, secret, err := credentials(r.Header.Get("Authorization"), form)
-	if err != nil {
-		return nil, err
-	}
-	found, err := s.o.Clients.Authenticate(ctx, id, secret)
+	found, err := s.who(ctx, r.Header.Get("Authorization"), form)
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	if found == nil {
 		return nil, fosite.ErrInvalidClient
 	}
-	allowed, err := s.o.Clients.Allowed(ctx, *found)
-	if err != nil {
-		return nil, unavailable(err)
+	if grant := form.Get("grant_type"); grant != "" && !found.May(grant) {
+		return nil, fosite.ErrUnauthorizedClient
 	}
-	return &client{Client: *found, scopes: allowed.Names()}, nil
+	c, err := s.asClient(ctx, *found, form)
+	if err != nil {
+		return nil, err
+	}
+	during(ctx).client = c
+	return c, nil
+}
+
+// who gives the client that authenticates by the one method that the request uses; nil when it does not.
+func (s *Server) who(ctx context.Context, authorization string, form url.Values) (*identity.Client, error) {
+	if form.Get("client_assertion") != "" || form.Get("client_assertion_type") != "" {
+		if authorization != "" || form.Get("client_secret") != "" {
+			return nil, fosite.ErrInvalidRequest // RFC 6749 §2.3: no more than one method
+		}
+		return s.byAssertion(ctx, form)
+	}
+	id, secret, err := credentials(authorization, form)
+	if err != nil {
+		return nil, err
+	}
+	if secret != "" || authorization != "" {
+		return s.o.Clients.Authenticate(ctx, id, secret)
+	}
+	// A public client says who it is, and proves nothing.
+	found, err := s.o.Clients.FindClient(ctx, id)
+	if err != nil || found == nil || found.AuthMethod != identity.NoSecret {
+		return nil, err
+	}
+	return found, nil
 }
 
 // unavailable is the error of a part that is away. Others stay what they are.
@@ -65,9 +90,6 @@ func unavailable(err error) error {
 // use more than one method in a request).
 func credentials(authorization string, form url.Values) (id, secret string, err error) {
 	id, secret = form.Get("client_id"), form.Get("client_secret")
-	if form.Get("client_assertion") != "" || form.Get("client_assertion_type") != "" {
-		return "", "", fosite.ErrInvalidClient // a method that we do not have
-	}
 	if authorization == "" {
 		return id, secret, nil
 	}

@@ -33,6 +33,16 @@ func described(code string) (status int, description string) {
 		return http.StatusBadRequest, "The server does not support this grant type."
 	case "invalid_scope":
 		return http.StatusBadRequest, "The scope is unknown, or more than the client may have."
+	case "unsupported_response_type":
+		return http.StatusBadRequest, "The server supports the response type code alone."
+	case "request_not_supported":
+		return http.StatusBadRequest, "The server takes no request objects."
+	case "access_denied":
+		return http.StatusForbidden, "The request was denied."
+	case "login_required", "interaction_required":
+		return http.StatusBadRequest, "The user has to sign in first."
+	case "consent_required":
+		return http.StatusBadRequest, "The user has to consent first."
 	case "temporarily_unavailable":
 		return http.StatusServiceUnavailable, "Something that the server needs is away; try again shortly."
 	}
@@ -45,9 +55,17 @@ func (s *Server) refuse(ctx context.Context, err error, basicTried bool) Respons
 	if fault.Is(err, fault.Unavailable) {
 		code = "temporarily_unavailable"
 	}
-	if errors.Is(err, fosite.ErrInvalidatedAuthorizeCode) {
-		code = "invalid_grant"
-	}
+	return s.refuseBecause(ctx, code, err, basicTried)
+}
+
+// refuseAs answers with an error that was found without fosite.
+func (s *Server) refuseAs(ctx context.Context, code string) Response {
+	return s.refuseBecause(ctx, code, errServer, false)
+}
+
+var errServer = errors.New("the server is at fault")
+
+func (s *Server) refuseBecause(ctx context.Context, code string, err error, basicTried bool) Response {
 	status, description := described(code)
 	if status == http.StatusInternalServerError {
 		s.o.Logger.ErrorContext(ctx, "oauth request failed", "error", err.Error())

@@ -13,19 +13,29 @@ import (
 	"github.com/google/uuid"
 	"github.com/ory/fosite"
 	"github.com/ory/fosite/compose"
-	"github.com/ory/fosite/handler/oauth2"
 	"github.com/ory/fosite/token/hmac"
 
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
+	"github.com/patient-mesh/patient-mesh/services/identity/seal"
 )
 
 // Clients is what the server asks about clients.
 type Clients interface {
 	// Authenticate gives the client that knows the secret; nil when there is none.
 	Authenticate(ctx context.Context, id, secret string) (*identity.Client, error)
+	// FindClient gives a client of this environment; nil when there is none.
+	FindClient(ctx context.Context, id string) (*identity.Client, error)
+	// Configured gives the client that is configured under the id, and kept nowhere; nil for others.
+	Configured(id string) *identity.Client
 	// Allowed is what a client may do now.
 	Allowed(ctx context.Context, c identity.Client) (principal.Permission, error)
+}
+
+// Tenants is what the server asks about members.
+type Tenants interface {
+	// MemberStanding says what a user is worth in a tenant now; a fault of kind NotFound, when nothing.
+	MemberStanding(ctx context.Context, tenant, user string) (identity.Standing, error)
 }
 
 // Options say what a server is for.
@@ -34,8 +44,15 @@ type Options struct {
 	Environment string
 	TokenKey    []byte // 32 bytes that tokens are made genuine by
 	Clients     Clients
+	Tenants     Tenants
 	Tokens      identity.TokenStore
+	Grants      identity.GrantStore
+	Consents    identity.ConsentStore
+	Pushed      identity.PushedStore
+	Once        Once
+	Sealer      *seal.Sealer
 	Keys        *Keys
+	ClientKeys  *ClientKeys
 	Logger      *slog.Logger
 	Now         func() time.Time
 	NewID       func() (uuid.UUID, error)
@@ -46,9 +63,8 @@ type Options struct {
 type Server struct {
 	o        Options
 	provider fosite.OAuth2Provider
-	genuine  *hmac.HMACStrategy
+	core     strategy
 	metadata []byte
-	now      func() time.Time
 }
 
 // New makes a server. Only the grants and endpoints that the metadata names are composed: fosite's "all" would turn on
@@ -61,13 +77,20 @@ func New(o Options) (*Server, error) {
 		ScopeStrategy:              fosite.ExactScopeStrategy,
 		AudienceMatchingStrategy:   noAudience,
 		SendDebugMessagesToClients: false,
-		// Refresh tokens come with the people who are given them; until then nothing looks for one.
-		DisableRefreshTokenValidation: true,
+		// PKCE is neither enforced nor held to S256 by default.
+		EnforcePKCE:            true,
+		OmitRedirectScopeParam: true,
+		RefreshTokenScopes:     []string{},                                           // every client that has the grant type is given refresh tokens
+		RedirectSecureChecker:  func(context.Context, *url.URL) bool { return true }, // registration has judged it
+		AuthorizeCodeLifespan:  identity.CodeLifetime,
+		RefreshTokenLifespan:   identity.RefreshTokenLifetime,
 	}
-	s := &Server{o: o, genuine: &hmac.HMACStrategy{Config: config}, now: o.Now}
+	s := &Server{o: o, core: strategy{genuine: &hmac.HMACStrategy{Config: config}}}
 	config.ClientAuthenticationStrategy = s.authenticate
-	core := strategy{HMACSHAStrategyUnPrefixed: oauth2.NewHMACSHAStrategyUnPrefixed(s.genuine, config)}
-	s.provider = compose.Compose(config, storage{o}, core,
+	s.provider = compose.Compose(config, storage{s}, s.core,
+		compose.OAuth2AuthorizeExplicitFactory,
+		compose.OAuth2PKCEFactory, // after the factory whose codes it binds
+		compose.OAuth2RefreshTokenGrantFactory,
 		compose.OAuth2ClientCredentialsGrantFactory,
 		compose.OAuth2TokenIntrospectionFactory,
 		compose.OAuth2TokenRevocationFactory,
@@ -82,7 +105,7 @@ const tokenEntropy = 32
 
 // Genuine reports whether a token was made by us: a made-up one costs no look-up.
 func (s *Server) Genuine(token string) bool {
-	return s.genuine.Validate(context.Background(), token) == nil
+	return s.core.genuine.Validate(context.Background(), token) == nil
 }
 
 // noAudience refuses requests for an audience: our tokens are for the mesh and nobody else.
@@ -97,10 +120,11 @@ func noAudience(_ []string, wanted []string) error {
 type Request struct {
 	Authorization []string // every such header, so that two can be told from one
 	ContentType   string
+	Accept        string
 	Body          []byte
 }
 
-// Response is an answer. Values of Header are not empty.
+// Response is an answer, or a redirect. Values of Header are not empty.
 type Response struct {
 	Status int
 	Header map[string]string

@@ -8,7 +8,7 @@ import (
 	"github.com/ory/fosite"
 )
 
-// Revoke is the revocation endpoint (RFC 7009).
+// Revoke is the revocation endpoint (RFC 7009). A refresh token's end is its family's; an access token ends alone.
 func (s *Server) Revoke(ctx context.Context, in Request) Response {
 	form, authorization, err := read(in)
 	if err != nil {
@@ -17,6 +17,8 @@ func (s *Server) Revoke(ctx context.Context, in Request) Response {
 	if form.Get("token") == "" {
 		return s.refuse(ctx, fosite.ErrInvalidRequest, false)
 	}
+	x := &exchange{purpose: toRevoke, form: form}
+	ctx = x.in(ctx)
 	err = s.provider.NewRevocationRequest(ctx, provide(ctx, form, authorization))
 	switch {
 	case err == nil, errors.Is(err, fosite.ErrNotFound):

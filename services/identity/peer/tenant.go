@@ -91,9 +91,18 @@ type standing struct {
 
 // Standing is identity.Tenants'.
 func (t *Tenants) Standing(ctx context.Context, tenant string, roleIDs []string) (identity.Standing, error) {
+	return t.standing(ctx, tenant, url.Values{"role": roleIDs})
+}
+
+// MemberStanding is identity.Tenants'.
+func (t *Tenants) MemberStanding(ctx context.Context, tenant, user string) (identity.Standing, error) {
+	return t.standing(ctx, tenant, url.Values{"user": {user}})
+}
+
+func (t *Tenants) standing(ctx context.Context, tenant string, of url.Values) (identity.Standing, error) {
 	target := "/internal/tenant/" + url.PathEscape(tenant) + "/standing"
-	if len(roleIDs) > 0 {
-		target += "?" + url.Values{"role": roleIDs}.Encode()
+	if query := of.Encode(); query != "" {
+		target += "?" + query
 	}
 	s, err := mesh.Ask[standing](ctx, t.caller, mesh.Question{Method: http.MethodGet, Target: target, Self: true})
 	if err != nil {

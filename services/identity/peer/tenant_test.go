@@ -72,14 +72,21 @@ func TestStanding(t *testing.T) {
 			_, _ = w.Write([]byte(`{"code": "tenant_not_found", "detail": "x"}`))
 			return
 		}
-		if got := r.URL.Query()["role"]; len(got) != 2 {
-			t.Errorf("roles %v", got)
+		if got := r.URL.Query(); len(got["role"]) != 2 && got.Get("user") != "u" {
+			t.Errorf("asked for %v", got)
 		}
 		_, _ = w.Write([]byte(`{"tenant": {"plan": "standard", "environment": "demo", "agreementAccepted": true}, "permissions": ["match:read"]}`))
 	})
 	s, err := tenants.Standing(t.Context(), "t1", []string{"a", "b"})
 	if err != nil || s.Plan != "standard" || s.Environment != "demo" || !s.AgreementAccepted || s.Permissions != principal.MatchRead {
 		t.Errorf("%+v, %v", s, err)
+	}
+	s, err = tenants.MemberStanding(t.Context(), "t1", "u")
+	if err != nil || s.Plan != "standard" || s.Permissions != principal.MatchRead {
+		t.Errorf("%+v, %v", s, err)
+	}
+	if _, err := tenants.MemberStanding(t.Context(), "t2", "u"); !fault.Is(err, fault.NotFound) {
+		t.Errorf("who is no member: %v", err)
 	}
 	if _, err := tenants.Standing(t.Context(), "t2", nil); !fault.Is(err, fault.NotFound) {
 		t.Errorf("a tenant that is not there: %v", err)

@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
@@ -26,6 +27,8 @@ func (s *Server) CreateClient(ctx context.Context, r api.CreateClientRequestObje
 		GrantTypes:   r.Body.Texts("grant_types", mostEntries, body.TextLength).Value,
 		RedirectURIs: r.Body.Texts("redirect_uris", identity.MostRedirects, longestURI).Value,
 		AuthMethod:   r.Body.Text("token_endpoint_auth_method", body.TextLength).Value,
+		JWKS:         string(r.Body.Structure("jwks", identity.LongestKeySet).Value),
+		JWKSURI:      r.Body.Text("jwks_uri", longestURI).Value,
 	}
 	c, err := s.Identity.RegisterClient(ctx, draft, key, func(rules ...fault.Field) error {
 		return r.Body.Err(append(rules, keyFaults...)...)
@@ -37,7 +40,7 @@ func (s *Server) CreateClient(ctx context.Context, r api.CreateClientRequestObje
 	answer := api.RegisteredClient{
 		ClientId: shown.ClientId, ClientIdIssuedAt: shown.ClientIdIssuedAt, ClientName: shown.ClientName, Scope: shown.Scope,
 		GrantTypes: shown.GrantTypes, RedirectUris: shown.RedirectUris, TenantId: shown.TenantId,
-		TokenEndpointAuthMethod: shown.TokenEndpointAuthMethod,
+		TokenEndpointAuthMethod: shown.TokenEndpointAuthMethod, Jwks: shown.Jwks, JwksUri: shown.JwksUri,
 	}
 	if c.Secret != "" {
 		var never int64
@@ -50,10 +53,18 @@ func (s *Server) CreateClient(ctx context.Context, r api.CreateClientRequestObje
 }
 
 func shownClient(c identity.Client) api.Client {
-	return api.Client{
+	shown := api.Client{
 		ClientId: c.ID, ClientIdIssuedAt: c.CreatedAt.Unix(), ClientName: c.Name, Scope: strings.Join(c.Scope, " "),
 		GrantTypes: c.GrantTypes, RedirectUris: c.RedirectURIs, TokenEndpointAuthMethod: c.AuthMethod, TenantId: c.TenantID,
 	}
+	if c.JWKSURI != "" {
+		shown.JwksUri = &c.JWKSURI
+	}
+	var keys map[string]any
+	if c.JWKS != "" && json.Unmarshal([]byte(c.JWKS), &keys) == nil {
+		shown.Jwks = &keys
+	}
+	return shown
 }
 
 // ListClients answers a page of the clients of all tenants.

@@ -142,6 +142,7 @@ func (s *Store) ChangePassword(ctx context.Context, c identity.PasswordChange) (
 	b.Exec(endAllLinks, c.UserID)
 	b.Exec(endChallenges, c.UserID)
 	b.Exec(endSignIns, c.UserID, c.Keep)
+	endFamilies(b, c.UserID, c.Now)
 	revoke(b, session.Revocation{User: c.UserID})
 	send(b, c.Letter)
 	err := s.DB.Send(ctx, b)

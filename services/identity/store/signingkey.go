@@ -11,14 +11,15 @@ var _ oauth.KeyStore = (*Store)(nil)
 
 const (
 	selectSigningKeys = `
-		SELECT id, public_jwk::text AS public_jwk, private_sealed FROM signing_key
-		ORDER BY retired_at NULLS FIRST, created_at DESC`
+		SELECT id, generation, public_jwk::text AS public_jwk, private_sealed, created_at, signs_from FROM signing_key
+		ORDER BY generation DESC`
 	insertSigningKey = `
-		INSERT INTO signing_key (id, public_jwk, private_sealed, created_at) VALUES ($1, $2::text::jsonb, $3, now())
+		INSERT INTO signing_key (id, generation, public_jwk, private_sealed, created_at, signs_from)
+		VALUES ($1, $2, $3::text::jsonb, $4, $5, $6)
 		ON CONFLICT DO NOTHING`
 )
 
-// SigningKeys is oauth.KeyStore's: the one in use comes first.
+// SigningKeys is oauth.KeyStore's: the newest comes first.
 func (s *Store) SigningKeys(ctx context.Context) ([]oauth.SigningKey, error) {
 	var keys []oauth.SigningKey
 	b := pg.Global()
@@ -27,9 +28,9 @@ func (s *Store) SigningKeys(ctx context.Context) ([]oauth.SigningKey, error) {
 	return keys, err
 }
 
-// KeepSigningKey is oauth.KeyStore's: of several replicas that begin at once, one has its way.
+// KeepSigningKey is oauth.KeyStore's: of several replicas that make the next one at once, one has its way.
 func (s *Store) KeepSigningKey(ctx context.Context, k oauth.SigningKey) error {
 	b := pg.Global()
-	b.Exec(insertSigningKey, k.ID, string(k.PublicJWK), k.PrivateSealed)
+	b.Exec(insertSigningKey, k.ID, k.Generation, string(k.PublicJWK), k.PrivateSealed, k.CreatedAt, k.SignsFrom)
 	return s.DB.Send(ctx, b)
 }

@@ -96,6 +96,7 @@ func sweeps() []string {
 		`SELECT sweep_access_tokens($1)`,
 		`SELECT sweep_challenges($1)`,
 		`SELECT sweep_federation($1)`,
+		`SELECT sweep_grants($1)`,
 		`SELECT sweep_idempotency_keys($1)`,
 		`SELECT sweep_launch_codes($1)`,
 		`SELECT sweep_passkey_ceremonies($1)`,

@@ -20,17 +20,24 @@ func (s *Store) KeepToken(ctx context.Context, t identity.AccessToken) error {
 	return s.DB.Send(ctx, b)
 }
 
+// uuidForm is how an id of ours looks.
+const uuidForm = `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
+
 const (
-	// seeIssued and enterTenant let the batch see the one token, and then what belongs to the token's tenant.
-	seeIssued   = `SELECT set_config('app.session', $1, true)`
-	enterTenant = `SELECT set_config('app.tenant_id', tenant_id::text, true) FROM access_token WHERE hash = $1`
+	// seeIssued lets the batch see the one token.
+	seeIssued = `SELECT set_config('app.session', $1, true)`
+	// enterOwner lets the batch see the token's client, which may be of another tenant than a user's token. The public
+	// client's id is no UUID, and no row.
+	enterOwner = `
+		SELECT set_config('app.credential_id', client_id, true) FROM access_token
+		WHERE hash = $1 AND client_id ~ '` + uuidForm + `'`
 
 	selectIssued = `
-		SELECT hash, id, tenant_id, client_id, scope, environment, issued_at, expires_at
+		SELECT hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at
 		FROM access_token WHERE hash = $1`
 	selectOwner = `
 		SELECT ` + clientColumns + ` FROM oauth_client
-		WHERE (tenant_id, id) = (SELECT tenant_id, client_id FROM access_token WHERE hash = $1)`
+		WHERE id = nullif(current_setting('app.credential_id', true), '')::uuid`
 )
 
 // FindToken is identity.TokenStore's.
@@ -39,10 +46,10 @@ func (s *Store) FindToken(ctx context.Context, hash []byte) (*identity.AccessTok
 	var client *identity.Client
 	b := pg.Global()
 	b.Exec(seeIssued, hex.EncodeToString(hash))
-	b.Exec(enterTenant, hash)
+	b.Exec(enterOwner, hash)
 	pg.Row(b, &token, selectIssued, hash)
-	pg.Row(b, &client, selectOwner, hash)
-	if err := s.DB.Send(ctx, b); err != nil || token == nil || client == nil {
+	pg.Row(b, &client, selectOwner)
+	if err := s.DB.Send(ctx, b); err != nil || token == nil {
 		return nil, nil, err
 	}
 	return token, client, nil

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/config"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
@@ -16,6 +17,12 @@ type settings struct {
 
 	CredentialKey string `env:"CREDENTIAL_KEY,required,notEmpty"` // base64 of 32 bytes; what is kept of credentials depends on it
 	PublicURL     string `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080"`
+
+	// The client that everybody shares, and where it may be answered; a loopback address has any port.
+	PublicClientID     string   `env:"PUBLIC_CLIENT_ID" envDefault:"prs-public"`
+	PublicRedirectURIs []string `env:"PUBLIC_REDIRECT_URIS" envDefault:"http://127.0.0.1/callback,http://[::1]/callback"`
+	// SigningKeyRotation is how long a key signs before the next one does.
+	SigningKeyRotation time.Duration `env:"SIGNING_KEY_ROTATION" envDefault:"2160h"`
 }
 
 // issuer is how the authorization server names itself: the public address without a slash at its end.

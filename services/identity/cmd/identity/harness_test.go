@@ -43,6 +43,7 @@ const (
 type neighbour struct {
 	mu      sync.Mutex
 	tenants map[string]identity.Standing
+	members map[string]principal.Permission // by tenant and user
 	away    bool
 }
 
@@ -167,18 +168,19 @@ func start(t testing.TB) *meshed {
 
 	c := settings{
 		Common: config.Common{Environment: config.Demo}, PublicURL: "https://mesh.example/",
-		CredentialKey: base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		CredentialKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
+		PublicClientID: "prs-public", PublicRedirectURIs: []string{"http://127.0.0.1/callback", "http://[::1]/callback"},
 	}
 	kept := &store.Store{DB: db, Log: log}
-	service, server, err := assemble(c, log, m.tenants, kept, relay.Nudge)
+	service, server, err := assemble(c, log, m.tenants, kept, m.redis, relay.Nudge)
 	check(t, err)
 	service.Now = m.clock.now
-	m.service, m.server, m.begun = service, server, &beginnings{}
+	m.service, m.server, m.begun = service, server, &beginnings{server: server}
 	federated, err := federate(c, service, kept)
 	check(t, err)
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
-	m.launcher = launcher(service, kept, m.tenants, m.begun, "prs-public")
+	m.launcher = launcher(service, kept, m.begun)
 	routes(app, &rest.Server{Identity: service, Launcher: m.launcher, Federation: federated}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)

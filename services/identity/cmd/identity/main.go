@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 
 	"github.com/patient-mesh/patient-mesh/libs/cache"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
@@ -54,14 +55,14 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
-	redis, err := cache.Open(c.RedisURL, cache.Telemetry{})
+	shared, err := cache.Open(c.RedisURL, cache.Telemetry{})
 	if err != nil {
 		return fmt.Errorf("REDIS_URL: %w", err)
 	}
-	defer redis.Close() //nolint:errcheck // nothing is left to lose
+	defer shared.Close() //nolint:errcheck // nothing is left to lose
 
 	relay, err := outbox.NewRelay(db, p.Logger, outbox.Options{
-		Handlers: map[string]outbox.Handler{session.Effect: session.Handler(redis)},
+		Handlers: map[string]outbox.Handler{session.Effect: session.Handler(shared)},
 		Lease:    session.EffectLease, LongestPause: session.EffectPause,
 	})
 	if err != nil {
@@ -69,7 +70,7 @@ func serve(ctx context.Context) error {
 	}
 	kept := &store.Store{DB: db, Log: p.Logger}
 	tenants := peer.NewTenants(p.Peers.Caller("tenant", p.Keyring, p.Name), time.Now)
-	service, server, err := assemble(c, p.Logger, tenants, kept, relay.Nudge)
+	service, server, err := assemble(c, p.Logger, tenants, kept, shared, relay.Nudge)
 	if err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	routes(app, &rest.Server{
-		Identity: service, Launcher: launcher(service, kept, tenants, nil, "prs-public"), Federation: federated,
+		Identity: service, Launcher: launcher(service, kept, server), Federation: federated,
 	}, server)
 	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
 }
@@ -96,11 +97,7 @@ const (
 )
 
 // assemble makes the verbs and the authorization server, which know each other.
-func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *store.Store, nudge func()) (*identity.Service, *oauth.Server, error) {
-	issuer, err := c.issuer()
-	if err != nil {
-		return nil, nil, err
-	}
+func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *store.Store, redis redis.UniversalClient, nudge func()) (*identity.Service, *oauth.Server, error) {
 	hasher, err := secret.NewHasher(c.CredentialKey)
 	if err != nil {
 		return nil, nil, fmt.Errorf("CREDENTIAL_KEY: %w", err)
@@ -115,14 +112,9 @@ func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *stor
 		Uses:        identity.NewUses(kept, log),
 		Environment: c.Environment, Now: time.Now, Random: rand.Reader, NewID: uuid.NewV7, Nudge: nudge,
 	}
-	server, err := oauth.New(oauth.Options{
-		Issuer: issuer, Environment: c.Environment, TokenKey: hasher.Key(tokenLabel), Clients: service, Tokens: kept,
-		Keys:   &oauth.Keys{Store: kept, Sealer: sealer, Random: rand.Reader, Now: time.Now},
-		Logger: log, Now: time.Now, NewID: uuid.NewV7, Nudge: nudge,
-	})
+	server, err := authorizationServer(c, log, service, kept, redis)
 	if err != nil {
 		return nil, nil, err
 	}
-	service.Genuine = server.Genuine
 	return service, server, nil
 }

@@ -30,6 +30,7 @@ func public(path string) bool {
 func routes(app *web.App, server *rest.Server, o *oauth.Server) {
 	app.Post("/oauth2/token", form(o.Token))
 	app.Post("/auth/oauth2/token", form(o.Token))
+	app.Post("/oauth2/par", form(o.Push))
 	app.Post("/oauth2/revoke", form(o.Revoke))
 	app.Post("/oauth2/introspect", form(o.Introspect))
 	app.Get("/oauth2/jwks", func(c *fiber.Ctx) error { return write(c, o.KeySet(c.UserContext())) })
@@ -41,7 +42,7 @@ func routes(app *web.App, server *rest.Server, o *oauth.Server) {
 // form hands a request to an OAuth endpoint, with every Authorization header that it came with.
 func form(endpoint func(context.Context, oauth.Request) oauth.Response) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		in := oauth.Request{ContentType: string(c.Request().Header.ContentType()), Body: c.Body()}
+		in := oauth.Request{ContentType: string(c.Request().Header.ContentType()), Accept: c.Get(fiber.HeaderAccept), Body: c.Body()}
 		for _, value := range c.Request().Header.PeekAll(fiber.HeaderAuthorization) {
 			in.Authorization = append(in.Authorization, string(value))
 		}
