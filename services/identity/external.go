@@ -38,7 +38,6 @@ type Launcher struct {
 	Applications ApplicationStore
 	Codes        LaunchStore
 	Tenants      Tenants
-	Members      Memberships
 	Families     FamilyStarter
 	Sealer       *seal.Sealer
 	Environment  string

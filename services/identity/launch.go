@@ -41,12 +41,6 @@ type LaunchStore interface {
 	SpendLaunch(ctx context.Context, hash []byte, right bool, now time.Time) (won bool, err error)
 }
 
-// Memberships knows where people belong.
-type Memberships interface {
-	// Memberships gives the tenants that a user belongs to now.
-	Memberships(ctx context.Context, userID string) ([]Membership, error)
-}
-
 // FamilyStarter begins a user's sign-in at a client without a code of the authorization server's.
 type FamilyStarter interface {
 	Start(ctx context.Context, d FamilyDraft) (Tokens, error)
@@ -124,7 +118,7 @@ func (l *Launcher) Exchange(ctx context.Context, signature, code string) (Tokens
 		return Tokens{}, err
 	}
 	right := launch.Signed(shared, code, signature)
-	var place *Membership
+	var place *Standing
 	if right && c.open(a, l.Environment, now) {
 		if place, err = l.place(ctx, *c); err != nil {
 			return Tokens{}, err
@@ -161,16 +155,11 @@ func (l *Launcher) shared(a *Application) (string, error) {
 	return string(text), err
 }
 
-// place is the user's membership in the tenant where they launched; nil when they are no member any more.
-func (l *Launcher) place(ctx context.Context, c LaunchCode) (*Membership, error) {
-	all, err := l.Members.Memberships(ctx, c.UserID)
-	if err != nil {
-		return nil, err
+// place is what the user is worth in the tenant where they launched; nil when they are no member any more.
+func (l *Launcher) place(ctx context.Context, c LaunchCode) (*Standing, error) {
+	standing, err := l.Tenants.MemberStanding(ctx, c.TenantID, c.UserID)
+	if fault.Is(err, fault.NotFound) || (err == nil && standing.Environment != l.Environment) {
+		return nil, nil //nolint:nilnil // no member is an answer
 	}
-	for _, m := range all {
-		if m.TenantID == c.TenantID && m.Environment == l.Environment {
-			return &m, nil
-		}
-	}
-	return nil, nil //nolint:nilnil // no member is an answer
+	return &standing, err
 }

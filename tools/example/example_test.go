@@ -81,7 +81,7 @@ func start(t *testing.T) *world {
 	gateway := httptest.NewServer(p)
 	t.Cleanup(gateway.Close)
 	client := &launch.Client{Base: gateway.URL, ApplicationID: "application", Secret: shared, Environment: "demo"}
-	app, err := example.New(client, slog.New(slog.NewTextHandler(io.Discard, nil)), time.Now)
+	app, err := example.New(client, slog.New(slog.DiscardHandler), time.Now)
 	if err != nil {
 		t.Fatal(err)
 	}

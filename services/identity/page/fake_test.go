@@ -306,7 +306,7 @@ func (w *world) BeginPasskeyAnswer(_ context.Context, challenge string) ([]byte,
 	return []byte(`{"publicKey":{}}`), "handle", nil
 }
 
-func (w *world) AnswerByPasskey(_ context.Context, _ identity.Caller, challenge, handle string, _ []byte) (identity.Entered, error) {
+func (w *world) FinishPasskeyAnswer(_ context.Context, _ identity.Caller, challenge, handle string, _ []byte) (identity.Entered, error) {
 	if _, err := w.Challenge(context.Background(), challenge); err != nil || handle != "handle" {
 		return identity.Entered{}, fault.New(fault.Unauthenticated, "wrong_passkey", "The passkey is not known here.")
 	}

@@ -109,7 +109,7 @@ func (s *Server) finishPasskeyAnswer(ctx context.Context, v *visit) (reply, erro
 	if err != nil {
 		return reply{}, err
 	}
-	e, err := s.o.People.AnswerByPasskey(ctx, v.caller, f.Challenge, f.Handle, f.Response)
+	e, err := s.o.People.FinishPasskeyAnswer(ctx, v.caller, f.Challenge, f.Handle, f.Response)
 	return s.enteredByScript(v, f, e, err)
 }
 

@@ -147,11 +147,11 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 
 func start(t testing.TB, options ...func(*settings)) *meshed {
 	t.Helper()
-	return startAt(t, "https://mesh.example/")
+	return startAt(t, "https://mesh.example/", options...)
 }
 
 // startAt is start at another public address.
-func startAt(t testing.TB, publicURL string) *meshed {
+func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed {
 	t.Helper()
 	m := &meshed{
 		tenants: &neighbour{tenants: map[string]identity.Standing{}}, clock: &clock{at: time.Now()},
@@ -191,13 +191,14 @@ func startAt(t testing.TB, publicURL string) *meshed {
 	service, server, err := assemble(c, log, m.tenants, kept, m.redis, func() { carry.nudge() })
 	check(t, err)
 	service.Now = m.clock.now
-	m.service, m.server, m.begun = service, server, &beginnings{}
+	m.service, m.server, m.begun = service, server, &beginnings{server: server}
 	federated, err := federate(c, service, kept)
 	check(t, err)
 	m.serve(t, c, db, kept, carry)
+	federated.People = m.people
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
-	m.launcher = launcher(service, kept, m.tenants, m.begun, "prs-public")
+	m.launcher = launcher(service, kept, m.begun)
 	routes(app, &rest.Server{Identity: service, People: m.people, Launcher: m.launcher, Federation: federated}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)

@@ -6,9 +6,9 @@ import (
 )
 
 // launcher makes the verbs of external applications, with what the service has.
-func launcher(s *identity.Service, kept *store.Store, members identity.Memberships, families identity.FamilyStarter, publicClient string) *identity.Launcher {
+func launcher(s *identity.Service, kept *store.Store, families identity.FamilyStarter) *identity.Launcher {
 	return &identity.Launcher{
-		Applications: kept, Codes: kept, Tenants: s.Tenants, Members: members, Families: families, Sealer: s.Sealer,
-		Environment: s.Environment, PublicClient: publicClient, Now: s.Now, Random: s.Random, NewID: s.NewID,
+		Applications: kept, Codes: kept, Tenants: s.Tenants, Families: families, Sealer: s.Sealer,
+		Environment: s.Environment, PublicClient: s.Public.ID, Now: s.Now, Random: s.Random, NewID: s.NewID,
 	}
 }

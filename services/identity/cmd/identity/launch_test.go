@@ -11,42 +11,28 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/launch"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
+	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
 )
 
-// beginnings stands in for the authorization server: it counts the families it is asked to begin.
+// beginnings counts the families that the authorization server is asked to begin.
 type beginnings struct {
+	server *oauth.Server
 	mu     sync.Mutex
 	drafts []identity.FamilyDraft
 }
 
-func (b *beginnings) Start(_ context.Context, d identity.FamilyDraft) (identity.Tokens, error) {
+func (b *beginnings) Start(ctx context.Context, d identity.FamilyDraft) (identity.Tokens, error) {
 	b.mu.Lock()
-	defer b.mu.Unlock()
 	b.drafts = append(b.drafts, d)
-	return identity.Tokens{AccessToken: "access", RefreshToken: "refresh", Scope: d.Scope, UserID: d.UserID, TenantID: d.TenantID}, nil
+	b.mu.Unlock()
+	return b.server.Start(ctx, d)
 }
-
-// Memberships: everybody is an Owner of every tenant, but for the one who left them all for another.
-func (n *neighbour) Memberships(_ context.Context, userID string) ([]identity.Membership, error) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	place := identity.Membership{TenantID: leaver, Environment: "demo", Permissions: principal.All &^ principal.ClientManage}
-	if userID == leaver {
-		return []identity.Membership{place}, nil
-	}
-	var all []identity.Membership
-	for place.TenantID = range n.tenants {
-		all = append(all, place)
-	}
-	return all, nil
-}
-
-const leaver = "01900000-0000-7000-8000-0000000000c9"
 
 const exchangePath = "/v2/public/external-application/auth/oauth2/user/token"
 
@@ -66,6 +52,14 @@ func (m *meshed) application(t testing.TB, tenant string) application {
 		t.Fatalf("register an application: %d %s", r.status, r.raw)
 	}
 	return application{id: r.text("id"), secret: r.text("sharedSecret")}
+}
+
+// member is a signed-in member of the test's tenant.
+func (m *meshed) member(may principal.Permission) principal.Principal {
+	by := m.caller(may)
+	by.UserID = uuid.NewString()
+	m.tenants.join(m.tenant, by.UserID, may)
+	return by
 }
 
 // launch launches the application and opens the payload.
@@ -98,13 +92,13 @@ func (m *meshed) exchange(t testing.TB, signature, code string) reply {
 func TestLaunchAndExchange(t *testing.T) {
 	t.Parallel()
 	m := start(t)
-	a, by := m.application(t, ""), m.caller(principal.PatientRead)
+	a, by := m.application(t, ""), m.member(principal.PatientRead|principal.MatchRead)
 	l := m.launch(t, by, a)
 	if l.UserID != by.UserID || l.TenantID != m.tenant || l.ApplicationID != a.id || l.Environment != "demo" || l.ExpiresAt.Sub(l.IssuedAt) != time.Minute {
 		t.Errorf("the payload says %+v", l)
 	}
 	r := m.exchange(t, launch.Sign(a.secret, l.SecurityCode), l.SecurityCode)
-	if r.status != http.StatusOK || r.text("access_token") != "access" || r.text("refresh_token") != "refresh" || r.text("token_type") != "Bearer" ||
+	if r.status != http.StatusOK || r.text("access_token") == "" || r.text("refresh_token") == "" || r.text("token_type") != "Bearer" ||
 		r.body["expires_in"] != float64(900) || r.text("tenantId") != m.tenant || r.text("userId") != by.UserID || r.header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("%d %s", r.status, r.raw)
 	}
@@ -113,12 +107,37 @@ func TestLaunchAndExchange(t *testing.T) {
 		t.Fatalf("begun: %+v", m.begun.drafts)
 	}
 	got := m.begun.drafts[0]
-	scope := (principal.All &^ principal.ClientManage).String() + " offline_access"
+	scope := "patient:read match:read offline_access"
 	if strings.Join(got.Scope, " ") != scope || r.text("scope") != scope {
 		t.Errorf("scope %v, answered %q", got.Scope, r.text("scope"))
 	}
 	if got.ClientID != want.ClientID || got.UserID != want.UserID || got.TenantID != want.TenantID || got.Agent != want.Agent || got.SignInID != nil {
 		t.Errorf("begun %+v, want %+v", got, want)
+	}
+}
+
+// What an exchange gives is a session of the user like any other: it opens what the user may do, is refreshed, and ends.
+func TestTokensOfALaunchAreTheUsers(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	a, by := m.application(t, ""), m.member(principal.PatientRead|principal.MatchRead)
+	l := m.launch(t, by, a)
+	r := m.exchange(t, launch.Sign(a.secret, l.SecurityCode), l.SecurityCode)
+	p, found := m.resolve(t, r.text("access_token"))
+	if !found || p.Kind != principal.Session || p.UserID != by.UserID || p.TenantID != m.tenant || p.ClientID != "prs-public" ||
+		p.Permissions != principal.PatientRead|principal.MatchRead {
+		t.Errorf("%d %s: principal %+v, %v", r.status, r.raw, p, found)
+	}
+	fresh := m.post(t, "/auth/oauth2/token", refreshing(r.text("refresh_token")))
+	if fresh.status != http.StatusOK || fresh.text("refresh_token") == r.text("refresh_token") {
+		t.Errorf("refresh: %d %s", fresh.status, fresh.raw)
+	}
+	if p, found := m.resolve(t, fresh.text("access_token")); !found || p.UserID != by.UserID {
+		t.Errorf("refreshed: principal %+v, %v", p, found)
+	}
+	m.tenants.join(m.tenant, by.UserID, 0)
+	if _, found := m.resolve(t, fresh.text("access_token")); found {
+		t.Error("who left the tenant is still let in")
 	}
 }
 
@@ -136,12 +155,13 @@ func shapeless(t *testing.T, r reply) string {
 func TestEveryRefusedExchangeIsAnsweredAlike(t *testing.T) {
 	t.Parallel()
 	m := start(t)
-	a, other, by := m.application(t, ""), m.application(t, ""), m.caller(principal.PatientRead)
+	a, other, by := m.application(t, ""), m.application(t, ""), m.member(principal.PatientRead)
 	spent, expired, deleted := m.launch(t, by, a), m.launch(t, by, a), m.launch(t, by, other)
 	fresh := m.launch(t, by, a)
-	left := by
-	left.UserID = leaver
+	left := m.member(principal.PatientRead)
 	gone := m.launch(t, left, a)
+	m.tenants.join(m.tenant, left.UserID, 0)
+	m.tenants.join(m.newTenant(t), left.UserID, principal.PatientRead)
 	sign := func(l launch.Launch) string { return launch.Sign(a.secret, l.SecurityCode) }
 	if r := m.exchange(t, sign(spent), spent.SecurityCode); r.status != http.StatusOK {
 		t.Fatalf("%d %s", r.status, r.raw)
@@ -198,7 +218,7 @@ func TestWhatIsNoExchange(t *testing.T) {
 func TestFiveWrongSignaturesSpendACode(t *testing.T) {
 	t.Parallel()
 	m := start(t)
-	a, by := m.application(t, ""), m.caller(principal.PatientRead)
+	a, by := m.application(t, ""), m.member(principal.PatientRead)
 	for wrong, status := range map[int]int{4: http.StatusOK, 5: http.StatusUnauthorized} {
 		l := m.launch(t, by, a)
 		for range wrong {
@@ -215,7 +235,7 @@ func TestFiveWrongSignaturesSpendACode(t *testing.T) {
 func TestOfParallelExchangesOneWins(t *testing.T) {
 	t.Parallel()
 	m := start(t)
-	a, by := m.application(t, ""), m.caller(principal.PatientRead)
+	a, by := m.application(t, ""), m.member(principal.PatientRead)
 	l := m.launch(t, by, a)
 	signature := launch.Sign(a.secret, l.SecurityCode)
 	statuses := make([]int, 24)
@@ -273,7 +293,7 @@ func TestWhoMayLaunch(t *testing.T) {
 func TestApplicationsOfAnotherEnvironmentAreNotThere(t *testing.T) {
 	t.Parallel()
 	m := start(t)
-	a, by := m.application(t, ""), m.caller(principal.PatientRead)
+	a, by := m.application(t, ""), m.member(principal.PatientRead)
 	l := m.launch(t, by, a)
 	m.launcher.Environment = "production" // the same database, by mistake, under the other environment's service
 	if r := m.exchange(t, launch.Sign(a.secret, l.SecurityCode), l.SecurityCode); r.status != http.StatusUnauthorized {
@@ -368,7 +388,7 @@ func TestApplicationsThatAreRefused(t *testing.T) {
 func TestLaunchesAreNeitherLoggedNorKept(t *testing.T) {
 	t.Parallel()
 	m := start(t)
-	a, by := m.application(t, ""), m.caller(principal.PatientRead)
+	a, by := m.application(t, ""), m.member(principal.PatientRead)
 	l := m.launch(t, by, a)
 	signature := launch.Sign(a.secret, l.SecurityCode)
 	m.exchange(t, "wrong", l.SecurityCode)

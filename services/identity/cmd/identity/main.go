@@ -98,6 +98,11 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	federated.People = people
+	shown, err := newPages(c, p.Logger, service, people, server, peer.NewAgreements(caller), federated)
+	if err != nil {
+		return err
+	}
 	options := p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready})
 	options.Public = public
 	app, err := web.New(options)
@@ -105,8 +110,9 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	routes(app, &rest.Server{
-		Identity: service, People: people, Launcher: launcher(service, kept, tenants, server, c.PublicClientID), Federation: federated,
+		Identity: service, People: people, Launcher: launcher(service, kept, server), Federation: federated,
 	}, server)
+	pages(app, shown)
 	return p.Serve(ctx, app, carry.run, trail.Run, kept.Sweep, service.Uses.Run)
 }
 
