@@ -147,11 +147,11 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 
 func start(t testing.TB, options ...func(*settings)) *meshed {
 	t.Helper()
-	return startAt(t, "https://mesh.example/")
+	return startAt(t, "https://mesh.example/", options...)
 }
 
 // startAt is start at another public address.
-func startAt(t testing.TB, publicURL string) *meshed {
+func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed {
 	t.Helper()
 	m := &meshed{
 		tenants: &neighbour{tenants: map[string]identity.Standing{}}, clock: &clock{at: time.Now()},
