@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"mime"
 	"mime/multipart"
@@ -220,7 +221,7 @@ func read(t testing.TB, name string) letter {
 	check(t, err)
 	for parts := multipart.NewReader(message.Body, params["boundary"]); ; {
 		part, err := parts.NextPart()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return l
 		}
 		check(t, err)
@@ -285,7 +286,6 @@ func (m *meshed) signedIn(t testing.TB, email, password string) identity.Entered
 	return entered
 }
 
-//nolint:gochecknoglobals // a constant, which Go cannot say of a struct
 var stranger = identity.Caller{Address: "198.51.100.7", Agent: "Firefox on Linux"}
 
 // browser reports whether a cookie's browser is signed in.
