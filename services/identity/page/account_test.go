@@ -104,6 +104,7 @@ func TestAgreement(t *testing.T) {
 	if !slices.Contains(w.did, "accept a1") || w.acted.TenantID != north {
 		t.Errorf("%v %+v", w.did, w.acted)
 	}
+	b.get("/agreement").submit("/agreement", "id", "older").leads("/agreement")
 	w.memberships[0].Permissions = principal.PatientRead
 	b.get("/agreement").want(http.StatusOK, "Only an owner")
 	if strings.Contains(b.body, `action="/agreement"`) {

@@ -7,13 +7,14 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/config"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
 // agreementPage is the data of the agreement's page.
 type agreementPage struct {
-	Agreement    Agreement
+	Agreement    identity.Agreement
 	Paragraphs   []string
-	Status       Acceptance
+	Status       identity.AgreementStatus
 	Organization string
 	May          bool
 }
@@ -46,7 +47,11 @@ func (s *Server) acceptAgreement(ctx context.Context, v *visit) (reply, error) {
 	if err != nil {
 		return reply{}, err
 	}
-	if err := s.o.Agreements.Accept(acting, v.form.Get("id")); err != nil {
+	err = s.o.Agreements.Accept(acting, v.form.Get("id"))
+	if fault.Is(err, fault.Conflict) { // there is a newer one, to be read first
+		return goTo("/agreement"), nil
+	}
+	if err != nil {
 		return reply{}, err
 	}
 	return goTo(accountPath + "?done=agreement"), nil

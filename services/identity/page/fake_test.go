@@ -52,7 +52,7 @@ type world struct {
 	did         []string
 	err         error // of the next verb
 	callers     []identity.Caller
-	status      page.Acceptance
+	status      identity.AgreementStatus
 	acted       principal.Principal
 }
 
@@ -299,6 +299,20 @@ func (w *world) FinishPasskeySignIn(_ context.Context, _ identity.Caller, handle
 	return w.session(identity.ByPasskey), nil
 }
 
+func (w *world) BeginPasskeyAnswer(_ context.Context, challenge string) ([]byte, string, error) {
+	if _, err := w.Challenge(context.Background(), challenge); err != nil {
+		return nil, "", err
+	}
+	return []byte(`{"publicKey":{}}`), "handle", nil
+}
+
+func (w *world) AnswerByPasskey(_ context.Context, _ identity.Caller, challenge, handle string, _ []byte) (identity.Entered, error) {
+	if _, err := w.Challenge(context.Background(), challenge); err != nil || handle != "handle" {
+		return identity.Entered{}, fault.New(fault.Unauthenticated, "wrong_passkey", "The passkey is not known here.")
+	}
+	return w.session(identity.ByPassword, identity.ByPasskey), nil
+}
+
 func (w *world) BeginAuthorize(_ context.Context, p url.Values) (*oauth.Authorization, *oauth.Response, error) {
 	if p.Get("client_id") != clientID || p.Get("redirect_uri") == "" || strings.Contains(p.Get("redirect_uri"), "evil") {
 		return nil, nil, fault.New(fault.Invalid, "invalid_request", "The client or its address is not known.")
@@ -376,14 +390,19 @@ func (w *world) RevokeKey(ctx context.Context, id string) error {
 // agreements is apart, as its verbs' names are used above.
 type agreements struct{ *world }
 
-func (w agreements) Current(context.Context) (page.Agreement, error) {
-	return page.Agreement{ID: "a1", Version: "3", Title: "Business Associate Agreement", Text: strings.Repeat("The service keeps protected health information on the organization’s behalf, and uses or discloses it only as this agreement permits.\n\n1. Safeguards. The service uses appropriate administrative, physical and technical safeguards, and reports any use or disclosure that this agreement does not provide for.\n\n", 6)}, nil
+func (w agreements) Current(context.Context) (identity.Agreement, error) {
+	return identity.Agreement{ID: "a1", Version: 3, Title: "Business Associate Agreement", Text: strings.Repeat("The service keeps protected health information on the organization’s behalf, and uses or discloses it only as this agreement permits.\n\n1. Safeguards. The service uses appropriate administrative, physical and technical safeguards, and reports any use or disclosure that this agreement does not provide for.\n\n", 6)}, nil
 }
-func (w agreements) Status(context.Context) (page.Acceptance, error) { return w.status, nil }
+
+func (w agreements) Status(context.Context) (identity.AgreementStatus, error) { return w.status, nil }
+
 func (w agreements) Accept(ctx context.Context, id string) error {
 	w.acted, _ = principal.From(ctx)
 	if w.acted.Permissions&principal.TenantAdmin == 0 {
 		return fault.New(fault.Denied, "permission_denied", "Only an owner can accept it.")
+	}
+	if id != "a1" {
+		return fault.New(fault.Conflict, "agreement_superseded", "There is a newer one.")
 	}
 	return w.note("accept " + id)
 }
@@ -392,7 +411,7 @@ func newServer(t *testing.T, w *world, publicURL string) *page.Server {
 	t.Helper()
 	s, err := page.New(page.Options{
 		PublicURL: publicURL, Environment: w.environment, FormKey: bytes.Repeat([]byte("k"), 32), People: w, OAuth: w, Consents: w, Keys: w,
-		Roles: w, Agreements: agreements{w}, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }, Random: rand.Reader,
+		Roles: w, Agreements: agreements{w}, Federation: w, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }, Random: rand.Reader,
 	})
 	if err != nil {
 		t.Fatal(err)

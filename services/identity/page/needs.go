@@ -3,7 +3,6 @@ package page
 import (
 	"context"
 	"net/url"
-	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
@@ -53,6 +52,9 @@ type Factors interface {
 	RemovePasskey(ctx context.Context, userID, id string) error
 	BeginPasskeySignIn(ctx context.Context) (options []byte, handle string, err error)
 	FinishPasskeySignIn(ctx context.Context, c identity.Caller, handle string, response []byte) (identity.Entered, error)
+	// BeginPasskeyAnswer and AnswerByPasskey answer a challenge.
+	BeginPasskeyAnswer(ctx context.Context, challengeID string) (options []byte, handle string, err error)
+	AnswerByPasskey(ctx context.Context, c identity.Caller, challengeID, handle string, response []byte) (identity.Entered, error)
 }
 
 // OAuth is the authorization server, as far as a person decides.
@@ -82,24 +84,9 @@ type Roles interface {
 	Roles(ctx context.Context) ([]identity.Role, error)
 }
 
-// Agreement is the text that a tenant accepts before it may keep patient data in production.
-type Agreement struct {
-	ID      string
-	Version string
-	Title   string
-	Text    string
-}
-
-// Acceptance is what a tenant has accepted so far.
-type Acceptance struct {
-	Accepted   bool
-	Version    string
-	AcceptedAt *time.Time
-}
-
 // Agreements asks the tenant service in the name of the context's principal.
 type Agreements interface {
-	Current(ctx context.Context) (Agreement, error)
-	Status(ctx context.Context) (Acceptance, error)
+	Current(ctx context.Context) (identity.Agreement, error)
+	Status(ctx context.Context) (identity.AgreementStatus, error)
 	Accept(ctx context.Context, id string) error
 }

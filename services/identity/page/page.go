@@ -27,6 +27,7 @@ type Options struct {
 	Keys        Keys
 	Roles       Roles
 	Agreements  Agreements
+	Federation  Federation
 	Logger      *slog.Logger
 	Now         func() time.Time
 	Random      io.Reader
@@ -73,8 +74,8 @@ func New(o Options) (*Server, error) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.mux.ServeHTTP(w, r) }
 
 // Serves reports whether a path is one of the pages'.
-func (s *Server) Serves(path string) bool {
-	for _, r := range s.Routes() {
+func Serves(path string) bool {
+	for _, r := range new(Server).Routes() {
 		if matches(r.Pattern, path) {
 			return true
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/services/identity"
+	"github.com/patient-mesh/patient-mesh/services/identity/page"
 )
 
 func TestSignIn(t *testing.T) {
@@ -279,7 +280,7 @@ func TestServes(t *testing.T) {
 		"/": true, "/sign-in": true, "/account/totp": true, "/invitation/a/b": true, "/assets/x.css": true, "/invitation/a": false, "/invitation//b": false,
 		"/v2/token": false, "/internal/user": false, "/sign-in/": false, "/oauth2/token": false,
 	} {
-		if s.Serves(path) != want {
+		if page.Serves(path) != want {
 			t.Errorf("%s: %v", path, !want)
 		}
 	}

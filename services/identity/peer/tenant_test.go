@@ -19,6 +19,12 @@ import (
 // serve makes Tenants whose neighbour is the handler.
 func serve(t *testing.T, now func() time.Time, handler http.HandlerFunc) *peer.Tenants {
 	t.Helper()
+	return peer.NewTenants(caller(t, handler), now)
+}
+
+// caller asks the handler.
+func caller(t *testing.T, handler http.HandlerFunc) *mesh.Caller {
+	t.Helper()
 	server := httptest.NewServer(handler)
 	t.Cleanup(server.Close)
 	client, err := mesh.New(mesh.Static{"tenant": {strings.TrimPrefix(server.URL, "http://")}}, mesh.Options{})
@@ -30,7 +36,7 @@ func serve(t *testing.T, now func() time.Time, handler http.HandlerFunc) *peer.T
 	if err != nil {
 		t.Fatal(err)
 	}
-	return peer.NewTenants(client.Caller("tenant", keys, "identity"), now)
+	return client.Caller("tenant", keys, "identity")
 }
 
 func TestRolesAreAskedForOnceAMinute(t *testing.T) {

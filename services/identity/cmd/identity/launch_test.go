@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/hex"
 	"encoding/json"
 	"net/http"
 	"net/url"
@@ -9,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/launch"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
@@ -28,15 +31,17 @@ func (b *beginnings) Start(_ context.Context, d identity.FamilyDraft) (identity.
 	return identity.Tokens{AccessToken: "access", RefreshToken: "refresh", Scope: d.Scope, UserID: d.UserID, TenantID: d.TenantID}, nil
 }
 
-// Memberships: everybody is an Owner of every tenant, but for the one who left.
+// Memberships: everybody is an Owner of every tenant, but for the one who left them all for another.
 func (n *neighbour) Memberships(_ context.Context, userID string) ([]identity.Membership, error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	place := identity.Membership{TenantID: leaver, Environment: "demo", Permissions: principal.All &^ principal.ClientManage}
+	if userID == leaver {
+		return []identity.Membership{place}, nil
+	}
 	var all []identity.Membership
-	for id, s := range n.tenants {
-		if userID != leaver {
-			all = append(all, identity.Membership{TenantID: id, Environment: s.Environment, Permissions: principal.All &^ principal.ClientManage})
-		}
+	for place.TenantID = range n.tenants {
+		all = append(all, place)
 	}
 	return all, nil
 }
@@ -356,5 +361,36 @@ func TestApplicationsThatAreRefused(t *testing.T) {
 	}
 	if r := post(`{"name": "n", "launchUrl": "https://a.example", "tenantId": "01900000-0000-7000-8000-00000000ffff"}`); r.status != http.StatusBadRequest {
 		t.Errorf("no tenant: %d %s", r.status, r.raw)
+	}
+}
+
+// Codes, payloads and shared secrets are looked for in the logs and in the table.
+func TestLaunchesAreNeitherLoggedNorKept(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	a, by := m.application(t, ""), m.caller(principal.PatientRead)
+	l := m.launch(t, by, a)
+	signature := launch.Sign(a.secret, l.SecurityCode)
+	m.exchange(t, "wrong", l.SecurityCode)
+	m.exchange(t, signature, l.SecurityCode)
+	m.exchange(t, signature, l.SecurityCode)
+	conn, err := pgx.Connect(t.Context(), m.admin)
+	check(t, err)
+	defer conn.Close(t.Context())
+	rows, err := conn.Query(t.Context(), `
+		SELECT row_to_json(c)::text FROM launch_code c UNION ALL SELECT row_to_json(a)::text FROM external_application a`)
+	check(t, err)
+	lines, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	check(t, err)
+	m.logged.Lock()
+	all := strings.Join(lines, "\n") + m.log.String()
+	m.logged.Unlock()
+	if len(lines) != 2 || !strings.Contains(all, by.UserID) {
+		t.Errorf("the test looks in the wrong place: %s", all)
+	}
+	for name, text := range map[string]string{"code": l.SecurityCode, "signature": signature, "shared secret": a.secret} {
+		if strings.Contains(all, text) || strings.Contains(all, hex.EncodeToString([]byte(text))) {
+			t.Errorf("the %s is kept or logged", name)
+		}
 	}
 }

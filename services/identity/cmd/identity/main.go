@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -69,8 +70,27 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	kept := &store.Store{DB: db, Log: p.Logger}
-	tenants := peer.NewTenants(p.Peers.Caller("tenant", p.Keyring, p.Name), time.Now)
-	service, server, err := assemble(c, p.Logger, tenants, kept, shared, relay.Nudge)
+	caller := p.Peers.Caller("tenant", p.Keyring, p.Name)
+	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(caller), audit.Options{})
+	if err != nil {
+		return err
+	}
+	tenants := peer.NewTenants(caller, time.Now)
+	carry := relays{relay}
+	service, server, err := assemble(c, p.Logger, tenants, kept, shared, func() { carry.nudge() })
+	if err != nil {
+		return err
+	}
+	post, err := c.post(service, p.Logger)
+	if err != nil {
+		return err
+	}
+	further, err := peopleRelays(db, p.Logger, post, tenants)
+	if err != nil {
+		return err
+	}
+	carry = append(carry, further...)
+	people, err := newPeople(c, service, kept, shared, tenants, server)
 	if err != nil {
 		return err
 	}
@@ -85,9 +105,9 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	routes(app, &rest.Server{
-		Identity: service, Launcher: launcher(service, kept, nil, server, c.PublicClientID), Federation: federated,
+		Identity: service, People: people, Launcher: launcher(service, kept, tenants, server, c.PublicClientID), Federation: federated,
 	}, server)
-	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
+	return p.Serve(ctx, app, carry.run, trail.Run, kept.Sweep, service.Uses.Run)
 }
 
 // The labels under which keys are derived from CREDENTIAL_KEY. They must never change.

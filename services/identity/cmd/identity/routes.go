@@ -7,14 +7,16 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/patient-mesh/patient-mesh/libs/web"
+	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/api"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
+	"github.com/patient-mesh/patient-mesh/services/identity/page"
 	"github.com/patient-mesh/patient-mesh/services/identity/rest"
 )
 
 // public reports the paths whose handlers authenticate their callers themselves, or need not.
 func public(path string) bool {
-	if path == "/auth/oauth2/token" {
+	if path == "/auth/oauth2/token" || page.Serves(path) {
 		return true
 	}
 	for _, prefix := range [...]string{"/oauth2/", "/.well-known/", "/v2/public/", "/v2/mfa/", "/user/public/"} {
@@ -27,6 +29,7 @@ func public(path string) bool {
 
 // routes adds the generated operations, and the OAuth endpoints, which take forms.
 func routes(app *web.App, server *rest.Server, o *oauth.Server) {
+	app.Use(arriving)
 	app.Post("/oauth2/token", form(o.Token))
 	app.Post("/auth/oauth2/token", form(o.Token))
 	app.Post("/oauth2/par", form(o.Push))
@@ -56,4 +59,10 @@ func write(c *fiber.Ctx, r oauth.Response) error {
 	c.Status(r.Status)
 	c.Response().SetBody(r.Body)
 	return nil
+}
+
+// arriving notes where a request came from, as the gateway says, which lets no caller say it.
+func arriving(c *fiber.Ctx) error {
+	c.SetUserContext(identity.Arriving(c.UserContext(), c.Get(fiber.HeaderXForwardedFor)))
+	return c.Next()
 }
