@@ -180,7 +180,7 @@ func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed
 		PublicClientID: "prs-public", PublicRedirectURIs: []string{"http://127.0.0.1/callback", "http://[::1]/callback"},
 	}
 	m.mail = t.TempDir()
-	c.peopleSettings = peopleSettings{
+	c.PeopleSettings = PeopleSettings{
 		MailDir: m.mail, SignInFor: 12 * time.Hour, SignInIdle: 2 * time.Hour,
 		SignInsPerAddress: 20, RegistrationsPerAddress: 10, ResetsPerAddress: 20,
 	}

@@ -21,8 +21,8 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity/store"
 )
 
-// peopleSettings is the part of the configuration that is about people who sign in.
-type peopleSettings struct {
+// PeopleSettings is the part of the configuration that is about people who sign in.
+type PeopleSettings struct {
 	SMTPURL  string `env:"SMTP_URL"`  // smtp://user:password@host:587 with STARTTLS, or smtps://…
 	MailFrom string `env:"MAIL_FROM"` // whom letters come from
 	MailDir  string `env:"MAIL_DIR"`  // in the place of SMTP_URL: a folder that letters are written to
@@ -41,7 +41,7 @@ type peopleSettings struct {
 const fromNobody = "Patient Mesh <no-reply@patient-mesh.invalid>"
 
 // post makes what brings letters on their way. Without a way the service does not start: people could not get in.
-func (c peopleSettings) post(service *identity.Service, log *slog.Logger) (*mail.Post, error) {
+func (c PeopleSettings) post(service *identity.Service, log *slog.Logger) (*mail.Post, error) {
 	p := &mail.Post{Sealer: service.Sealer, From: c.MailFrom, Log: log, Now: func() time.Time { return service.Now() }}
 	var err error
 	switch {
