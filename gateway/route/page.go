@@ -8,7 +8,8 @@ func pages() []Route {
 	page := Traits{Public: true, Page: true, Repeat: mesh.RepeatNever, BodyLimit: 64 << 10}
 	list := []Route{}
 	for _, at := range []string{
-		"/", "/sign-up", "/sign-in", "/sign-in/second-factor", "/sign-out", "/forgot-password", "/choose-organization", "/oauth2/authorize",
+		"/", "/sign-up", "/sign-in", "/sign-in/second-factor", "/sign-in/federated", "/sign-in/federated/callback/{tenantId}", "/sign-in/federated/link",
+		"/sign-out", "/forgot-password", "/choose-organization", "/oauth2/authorize",
 		"/account", "/agreement", "/invitation/{id}/{identifier}", "/assets/{name}",
 		"/user/public/verify-email/{userId}/{identifier}", "/user/public/verify-password-update/{userId}/{identifier}",
 	} {
@@ -16,7 +17,7 @@ func pages() []Route {
 	}
 	for _, at := range []string{
 		"/sign-up", "/verify-email", "/sign-in", "/sign-in/passkey/begin", "/sign-in/passkey/finish", "/sign-in/second-factor",
-		"/sign-in/second-factor/send", "/sign-out", "/forgot-password", "/reset-password", "/choose-organization", "/oauth2/authorize",
+		"/sign-in/second-factor/send", "/sign-in/federated/link", "/sign-out", "/forgot-password", "/reset-password", "/choose-organization", "/oauth2/authorize",
 		"/account/profile", "/account/password", "/account/organization", "/account/step-up", "/account/session/end", "/account/session/end-all",
 		"/account/key", "/account/key/revoke", "/account/totp", "/account/totp/confirm", "/account/totp/remove", "/account/recovery",
 		"/account/passkey/begin", "/account/passkey/finish", "/account/passkey/remove", "/agreement", "/invitation",

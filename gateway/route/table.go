@@ -28,6 +28,7 @@ func Table() []Route {
 		{"GET", "/v3/patient/{patientId}/history", patient, principal.PatientRead, data},
 
 		{"GET", "/v3/audit", tenant, principal.AuditRead, Traits{}},
+		{"GET", "/v3/audit/verification", tenant, principal.AuditRead, Traits{}},
 		{"GET", "/v2/tenant", tenant, anyone, Traits{}},
 		{"POST", "/v2/tenant", tenant, principal.ClientManage, Traits{}},
 		{"PATCH", "/v2/tenant", tenant, principal.TenantAdmin, Traits{}},

@@ -1,7 +1,7 @@
-// Package audit leaves the record of who did what to whose data. The batch of a change, or of a read, also writes an
-// entry into a queue of the service's own database, so that neither happens without the other; a relay carries the
-// entries to the tenant service, which chains them per tenant. Entries name things by their ids: no name, address, text
-// or secret ever stands in one. The package does not know what any action means.
+// Package audit leaves the record of who did what to whose data. The batch of a change also writes an entry into a queue
+// of the service's own database, so that neither happens without the other; a read is answered once its entry is in the
+// queue (Ledger). A relay carries the entries to the tenant service, which chains them per tenant. Entries name things by
+// their ids: no name, address, text or secret ever stands in one. The package does not know what any action means.
 package audit
 
 import (

@@ -56,33 +56,25 @@ func Keep(b *pg.Batch, entries ...Entry) {
 // how many rows it touched.
 func Change(b *pg.Batch, into *int64, e Entry, sql string, args ...any) {
 	pg.Value(b, into, `WITH change AS (`+sql+` RETURNING 1), kept AS (`+
-		insert(len(args), `false`, `WHERE EXISTS (SELECT FROM change)`)+`) SELECT count(*) FROM change`, slices.Concat(args, e.Args())...)
+		insert(len(args))+`) SELECT count(*) FROM change`, slices.Concat(args, e.Args())...)
 }
 
-// Seen queues a SELECT of one row or none, and keeps the entry: as it is when there is a row, else as a failure. One
-// statement decides both, so that what is shown and what is recorded cannot differ.
-func Seen[T any](b *pg.Batch, into **T, e Entry, sql string, args ...any) {
-	pg.Row(b, into, `WITH seen AS (`+sql+`), kept AS (`+
-		insert(len(args), `NOT EXISTS (SELECT FROM seen)`, ``)+`) SELECT * FROM seen`, slices.Concat(args, e.Args())...)
+// ChangeRow queues an INSERT, UPDATE or DELETE of one row or none whose RETURNING is read into a T, and keeps the entry
+// only if there was one.
+func ChangeRow[T any](b *pg.Batch, into **T, e Entry, sql string, args ...any) {
+	pg.Row(b, into, `WITH change AS (`+sql+`), kept AS (`+
+		insert(len(args))+`) SELECT * FROM change`, slices.Concat(args, e.Args())...)
 }
 
-// Missed queues a SELECT of one row or none, and keeps the entry, as a failure, only when there is none: with a row,
-// what follows leaves an entry of its own.
-func Missed[T any](b *pg.Batch, into **T, e Entry, sql string, args ...any) {
-	pg.Row(b, into, `WITH seen AS (`+sql+`), kept AS (`+
-		insert(len(args), `false`, `WHERE NOT EXISTS (SELECT FROM seen)`)+`) SELECT * FROM seen`, slices.Concat(args, e.Failed().Args())...)
-}
-
-// insert is the statement that writes an entry whose arguments stand behind so many of another statement. Where the
-// condition failed holds it is a failure, else what the entry says. Each type is written out: PostgreSQL cannot tell it
-// from a parameter's place in a SELECT.
-func insert(behind int, failed, where string) string {
+// insert is the statement that writes an entry whose arguments stand behind so many of another statement, if that
+// touched a row.
+func insert(behind int) string {
 	var s strings.Builder
-	s.WriteString(`INSERT INTO ` + Table + ` SELECT `)
-	for i, t := range [...]string{"uuid", "timestamptz", "uuid", "text", "text", "text", "text", "text", "bigint"} {
-		s.WriteString("$" + strconv.Itoa(behind+i+1) + "::" + t + ", ")
+	s.WriteString(`INSERT INTO ` + Table + ` SELECT $` + strconv.Itoa(behind+1))
+	for i := 2; i <= columns; i++ {
+		s.WriteString(`, $` + strconv.Itoa(behind+i))
 	}
-	s.WriteString(`CASE WHEN ` + failed + ` THEN '` + Failure + `' ELSE $` + strconv.Itoa(behind+columns) + `::text END ` + where)
+	s.WriteString(` WHERE EXISTS (SELECT FROM change)`)
 	return s.String()
 }
 

@@ -17,14 +17,15 @@ import (
 type Caller struct {
 	peer *Peer
 	keys *principal.Keyring
-	self principal.Encoded
+	self principal.Principal
+	mine principal.Encoded // self, when it works for nobody
 	now  func() time.Time
 }
 
 // Caller makes the typed face of a service for the program named.
 func (c *Client) Caller(service string, keys *principal.Keyring, program string) *Caller {
-	self := principal.Encode(principal.Principal{Kind: principal.Service, ClientID: program})
-	return &Caller{peer: c.Peer(service), keys: keys, self: self, now: c.opts.Now}
+	self := principal.Principal{Kind: principal.Service, ClientID: program}
+	return &Caller{peer: c.Peer(service), keys: keys, self: self, mine: principal.Encode(self), now: c.opts.Now}
 }
 
 // Question is one call.
@@ -74,13 +75,17 @@ func (q Question) judge(f *fault.Error) error {
 var errUnreadable = errors.New("not the JSON that was expected")
 
 func (c *Caller) write(ctx context.Context, req *fasthttp.Request, q Question) error {
-	who := c.self
-	if !q.Self {
-		p, ok := principal.From(ctx)
-		if !ok {
-			return fault.New(fault.Unauthenticated, "unauthenticated", "A valid credential is required.")
-		}
+	who := c.mine
+	p, ok := principal.From(ctx)
+	switch {
+	case !q.Self && !ok:
+		return fault.New(fault.Unauthenticated, "unauthenticated", "A valid credential is required.")
+	case !q.Self:
 		who = principal.Encode(p)
+	case ok: // the program's own rights, and the trail's answer to who asked for it
+		self := c.self
+		self.For, self.CredentialID = p.Actor(), p.CredentialID
+		who = principal.Encode(self)
 	}
 	req.Header.SetMethod(q.Method)
 	req.SetRequestURI(q.Target)

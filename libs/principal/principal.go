@@ -35,6 +35,7 @@ type Principal struct {
 	Environment       string     `json:"e,omitempty"`
 	AgreementAccepted bool       `json:"a,omitempty"`
 	ExpiresAt         time.Time  `json:"x,omitzero"` // zero: does not expire
+	For               Actor      `json:"f,omitzero"` // whose request a program works on; CredentialID is theirs then
 }
 
 // Actor is the part of a principal that history keeps.
@@ -43,9 +44,11 @@ type Actor struct {
 	ID   string `json:"id"`
 }
 
-// Actor names who did it: the person when there is one, else the credential's own identity.
+// Actor names who did it: whoever a program works for, the person when there is one, else the credential's own identity.
 func (p Principal) Actor() Actor {
 	switch {
+	case p.For != Actor{}:
+		return p.For
 	case p.Kind == APIKey:
 		return Actor{Type: "api_key", ID: p.CredentialID}
 	case p.UserID != "":

@@ -43,6 +43,9 @@ func (p *People) membership(ctx context.Context, userID, tenantID string) (Membe
 
 // ChooseTenant notes the organization that the user goes on in.
 func (p *People) ChooseTenant(ctx context.Context, s SignIn, tenantID string) error {
+	if !s.Admits(tenantID) {
+		return Confined()
+	}
 	if _, err := p.membership(ctx, s.UserID, tenantID); err != nil {
 		return err
 	}
@@ -75,6 +78,9 @@ func (p *People) EndSession(ctx context.Context, s SignIn, id string) error {
 	none := fault.New(fault.NotFound, "session_not_found", "There is no such session.")
 	if !ValidID(id) {
 		return none
+	}
+	if s.Federated() && id != s.ID {
+		return Confined()
 	}
 	done, err := p.SignIns.EndSignIn(ctx, s.UserID, id)
 	if err != nil || done {

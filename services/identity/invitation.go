@@ -210,6 +210,9 @@ func (p *People) invited(ctx context.Context, id, identifier string) (*Invitatio
 
 // join adds what was offered to what the user may do there already.
 func (p *People) join(ctx context.Context, s SignIn, i Invitation) error {
+	if !s.Admits(i.TenantID) {
+		return Confined()
+	}
 	u, err := p.Users.FindUser(ctx, s.UserID)
 	if err != nil {
 		return err

@@ -58,7 +58,7 @@ func (s *Service) MintKey(ctx context.Context, d KeyDraft, key idempotency.Key, 
 	}
 	minted.TenantID, minted.ExpiresAt = by.TenantID, expires
 	minted.UserID, minted.ClientID = given(by.UserID), given(by.ClientID)
-	repeat, err := s.Keys.CreateKey(ctx, minted.APIKey, key)
+	repeat, err := s.Keys.CreateKey(ctx, minted.APIKey, key, s.entry(ctx, minted.TenantID, auditTokenMint))
 	if err != nil {
 		return Minted{}, err
 	}
@@ -151,7 +151,7 @@ func (s *Service) RevokeKey(ctx context.Context, id string) error {
 	if _, err := hex.DecodeString(string(name)); err != nil {
 		return errors.New("a key's session name is not hexadecimal") //nolint:err113 // a defect, for the log alone
 	}
-	done, err := s.Keys.RevokeKey(ctx, by.TenantID, id, string(name), s.now())
+	done, err := s.Keys.RevokeKey(ctx, by.TenantID, id, string(name), s.now(), s.entry(ctx, by.TenantID, auditKeyRevoke))
 	if err != nil {
 		return err
 	}

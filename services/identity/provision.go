@@ -120,6 +120,6 @@ func (s *Service) GrantKey(ctx context.Context, g Grant) (Minted, error) {
 		return Minted{}, err
 	}
 	minted.TenantID, minted.UserID = g.TenantID, given(g.UserID)
-	_, err = s.Keys.CreateKey(ctx, minted.APIKey, idempotency.Key{})
+	_, err = s.Keys.CreateKey(ctx, minted.APIKey, idempotency.Key{}, s.entry(ctx, g.TenantID, auditTokenMint))
 	return minted, err
 }

@@ -55,7 +55,7 @@ func (s *Service) register(ctx context.Context, c Client, key idempotency.Key) (
 		}
 		r.SecretHash = s.Hasher.Hash(clientSecretLabel(r.ID, r.Secret))
 	}
-	repeat, err := s.Clients.CreateClient(ctx, r.Client, key)
+	repeat, err := s.Clients.CreateClient(ctx, r.Client, key, s.entry(ctx, r.TenantID, auditClientCreate))
 	if err != nil {
 		return Registered{}, err
 	}
@@ -99,7 +99,7 @@ func (s *Service) DeleteClient(ctx context.Context, id string) error {
 	if c == nil || c.Environment != s.Environment {
 		return none
 	}
-	done, err := s.Clients.DeleteClient(ctx, c.TenantID, id)
+	done, err := s.Clients.DeleteClient(ctx, c.TenantID, id, s.entry(ctx, c.TenantID, auditClientDelete))
 	if err != nil {
 		return err
 	}

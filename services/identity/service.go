@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/secret"
@@ -16,29 +17,29 @@ import (
 
 // KeyStore keeps API keys.
 type KeyStore interface {
-	// CreateKey stores a key. When the idempotency key was used before, nothing is stored and repeat is the record of
-	// that time.
-	CreateKey(ctx context.Context, k APIKey, key idempotency.Key) (repeat *idempotency.Record, err error)
+	// CreateKey stores a key and the audit entry. When the idempotency key was used before, nothing is stored and repeat
+	// is the record of that time.
+	CreateKey(ctx context.Context, k APIKey, key idempotency.Key, e audit.Entry) (repeat *idempotency.Record, err error)
 	// FindKey gives a key whatever its tenant; nil when there is none.
 	FindKey(ctx context.Context, id string) (*APIKey, error)
 	// ListKeys gives a page of a tenant's keys that are not revoked, one more than its size when the list goes on, and
 	// their number.
 	ListKeys(ctx context.Context, tenant string, part page.Request) (list []APIKey, total int64, err error)
-	// RevokeKey marks a key as revoked and writes the effect that ends its session. Done is false when there is no
-	// such key, or it is revoked already.
-	RevokeKey(ctx context.Context, tenant, id, session string, now time.Time) (done bool, err error)
+	// RevokeKey marks a key as revoked and writes the audit entry and the effect that ends its session. Done is false
+	// when there is no such key, or it is revoked already.
+	RevokeKey(ctx context.Context, tenant, id, session string, now time.Time, e audit.Entry) (done bool, err error)
 }
 
 // ClientStore keeps OAuth clients.
 type ClientStore interface {
 	// CreateClient stores a client, as CreateKey does a key.
-	CreateClient(ctx context.Context, c Client, key idempotency.Key) (repeat *idempotency.Record, err error)
+	CreateClient(ctx context.Context, c Client, key idempotency.Key, e audit.Entry) (repeat *idempotency.Record, err error)
 	// FindClient gives a client whatever its tenant; nil when there is none.
 	FindClient(ctx context.Context, id string) (*Client, error)
 	// ListClients gives a page of the clients of all tenants.
 	ListClients(ctx context.Context, environment string, part page.Request) (list []Client, total int64, err error)
-	// DeleteClient removes a client and writes the effect that ends its tenant's sessions.
-	DeleteClient(ctx context.Context, tenant, id string) (done bool, err error)
+	// DeleteClient removes a client and writes the audit entry and the effect that ends its tenant's sessions.
+	DeleteClient(ctx context.Context, tenant, id string, e audit.Entry) (done bool, err error)
 }
 
 // TokenStore keeps access tokens.

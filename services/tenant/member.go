@@ -87,7 +87,7 @@ func (s *Service) PutMember(ctx context.Context, tenant, user string, roles []st
 	if unknown {
 		return Membership{}, fault.InvalidFields([]fault.Field{{Field: "roles", Code: "unknown_role", Message: "names a role that does not exist"}})
 	}
-	m, err := s.Store.PutMember(ctx, Membership{TenantID: tenant, UserID: user, Roles: held, CreatedAt: s.now()})
+	m, err := s.Store.PutMember(ctx, Membership{TenantID: tenant, UserID: user, Roles: held, CreatedAt: s.now()}, s.entry(ctx, tenant, MemberChange))
 	if err != nil {
 		return Membership{}, err
 	}
@@ -103,7 +103,7 @@ func (s *Service) RemoveMember(ctx context.Context, tenant, user string) error {
 	if _, _, err := s.member(ctx, tenant, user); err != nil {
 		return err
 	}
-	removed, err := s.Store.RemoveMember(ctx, tenant, user)
+	removed, err := s.Store.RemoveMember(ctx, tenant, user, s.entry(ctx, tenant, MemberRemove))
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -22,8 +23,9 @@ type Store interface {
 	CreateOnce(ctx context.Context, t Tenant, key idempotency.Key, answer []byte) (*idempotency.Record, error)
 	// Read gives a tenant; nil when there is none.
 	Read(ctx context.Context, id string) (*Tenant, error)
-	// ChangePlan writes the plan and the effect that makes every gateway ask again. Nil when there is no such tenant.
-	ChangePlan(ctx context.Context, id, plan string) (*Tenant, error)
+	// ChangePlan writes the plan, the entry and the effect that makes every gateway ask again. Nil when there is no such
+	// tenant.
+	ChangePlan(ctx context.Context, id, plan string, e audit.Entry) (*Tenant, error)
 	// Change writes what is given and the effect that makes every gateway ask again. Nil when there is no such tenant.
 	Change(ctx context.Context, id string, c Change) (*Tenant, error)
 	// Agreement gives the one in effect now; nil when there is none.
@@ -41,11 +43,13 @@ type Store interface {
 	ListMembers(ctx context.Context, tenant string, part page.Request) (Members, error)
 	// ListPlaces gives up to MostPlaces memberships of a user in tenants of an environment, by the ids of the tenants.
 	ListPlaces(ctx context.Context, user, environment string) ([]Place, error)
-	// PutMember writes a member's roles and the effect that ends the user's sessions, which know the old ones, and gives
-	// what then stands. Nil when there is no such tenant; ErrLastOwner when it would have no Owner any more.
-	PutMember(ctx context.Context, m Membership) (*Membership, error)
-	// RemoveMember ends a membership and the user's sessions, or tells that there is none; or ErrLastOwner.
-	RemoveMember(ctx context.Context, tenant, user string) (removed bool, err error)
+	// PutMember writes a member's roles, the entry and the effect that ends the user's sessions, which know the old
+	// ones, and gives what then stands. Nil when there is no such tenant; ErrLastOwner when it would have no Owner any
+	// more.
+	PutMember(ctx context.Context, m Membership, e audit.Entry) (*Membership, error)
+	// RemoveMember ends a membership and the user's sessions and writes the entry, or tells that there is none; or
+	// ErrLastOwner.
+	RemoveMember(ctx context.Context, tenant, user string, e audit.Entry) (removed bool, err error)
 }
 
 // Service is the verbs. It is safe for concurrent use.
@@ -58,6 +62,18 @@ type Service struct {
 }
 
 func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+
+// The actions that the trail tells of.
+const (
+	PlanChange   = "plan.change"
+	MemberChange = "member.change"
+	MemberRemove = "member.remove"
+)
+
+// entry tells of what is done to a tenant, in that tenant's own trail.
+func (s *Service) entry(ctx context.Context, tenant, action string) audit.Entry {
+	return audit.Of(ctx, s.Now(), s.NewID, action).In(tenant)
+}
 
 func missing() error {
 	return fault.New(fault.NotFound, "tenant_not_found", "There is no such tenant.")
@@ -136,7 +152,7 @@ func (s *Service) ChangePlan(ctx context.Context, id, plan string) (Tenant, erro
 	if err != nil || t.Plan == plan {
 		return t, err
 	}
-	changed, err := s.Store.ChangePlan(ctx, id, plan)
+	changed, err := s.Store.ChangePlan(ctx, id, plan, s.entry(ctx, id, PlanChange))
 	if err != nil {
 		return Tenant{}, err
 	}

@@ -2,8 +2,7 @@ package federation_test
 
 import (
 	"context"
-	"net/http"
-	"net/http/httptest"
+	"net"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -102,13 +101,25 @@ func TestPutRefuses(t *testing.T) {
 func TestServerSideRequestForgery(t *testing.T) {
 	t.Parallel()
 	var calls atomic.Int64
-	inside := httptest.NewTLSServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { calls.Add(1) }))
-	t.Cleanup(inside.Close)
+	inside, err := new(net.ListenConfig).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	check(t, err)
+	t.Cleanup(func() { _ = inside.Close() })
+	go func() {
+		for {
+			conn, err := inside.Accept()
+			if err != nil {
+				return
+			}
+			calls.Add(1)
+			_ = conn.Close()
+		}
+	}()
 	r := bare(t, "https://mesh.example")
 	ctx := administrator(r.tenant)
-	port := inside.URL[strings.LastIndex(inside.URL, ":"):]
+	address := inside.Addr().String()
+	port := address[strings.LastIndex(address, ":"):]
 	for _, issuer := range []string{
-		inside.URL, "https://localhost" + port, "https://[::1]" + port, "https://[::ffff:127.0.0.1]" + port, "https://0.0.0.0" + port,
+		"https://" + address, "https://localhost" + port, "https://[::1]" + port, "https://[::ffff:127.0.0.1]" + port, "https://0.0.0.0" + port,
 		"https://169.254.169.254", "https://10.0.0.1", "https://192.168.1.1", "https://[fd00:ec2::254]", "https://100.100.100.200",
 	} {
 		if _, err := r.Put(ctx, draft(issuer, clientID, "s", "n"), further); !refusedFor(err, "issuer", "unreachable") {

@@ -4,13 +4,13 @@ import (
 	"context"
 	"net/url"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
@@ -74,9 +74,23 @@ func TestStrangers(t *testing.T) {
 		wants(t, name, err, fault.Denied, "email_unverified")
 	}
 
-	r.Invited = func(_ context.Context, tenant, email string) (bool, error) {
-		return tenant == r.tenant && email == "stranger@example.org", nil
+	r.Invited = func(ctx context.Context, tenant, email string) (bool, error) {
+		return r.kept.Invited(ctx, tenant, email, r.clock.now())
 	}
+	invite := func(tenant, email string, until time.Time) {
+		_, err := r.kept.Invite(t.Context(), identity.Invitation{
+			ID: newID(t), TenantID: tenant, Email: email, RoleIDs: []string{newID(t)}, Environment: "demo", Hash: []byte(tenant + email),
+			CreatedAt: r.clock.now(), ExpiresAt: until,
+		}, identity.Letter{}, idempotency.Key{}, nil)
+		check(t, err)
+	}
+	invite(newID(t), "outside@example.org", r.clock.now().Add(time.Hour)) // by somebody else
+	invite(r.tenant, "pending@example.org", r.clock.now())                // expired
+	for _, name := range []string{"stranger", "outside", "pending"} {
+		_, err := r.signIn(name)
+		wants(t, name, err, fault.Denied, "not_invited")
+	}
+	invite(r.tenant, "Stranger@example.org", r.clock.now().Add(time.Hour))
 	f, err := r.signIn("stranger")
 	check(t, err)
 	if f.Link == nil || !f.Link.Invited {
@@ -239,33 +253,6 @@ func TestProviderAway(t *testing.T) {
 	r.clock.move(2 * time.Hour)
 	_, err := r.Begin(t.Context(), r.tenant, onward, chrome)
 	wants(t, "all of it", err, fault.Unavailable, "unavailable")
-}
-
-// One question for all who wait.
-func TestOneFlight(t *testing.T) {
-	t.Parallel()
-	r := start(t)
-	r.clock.move(2 * time.Hour)
-	before := r.provider.calls("/.well-known/openid-configuration")
-	done := make(chan error, 20)
-	var begun sync.WaitGroup
-	begun.Add(cap(done))
-	r.provider.mu.Lock() // the provider holds its answer back until all have begun
-	for range cap(done) {
-		go func() {
-			begun.Done()
-			_, err := r.Begin(context.Background(), r.tenant, onward, chrome)
-			done <- err
-		}()
-	}
-	begun.Wait()
-	r.provider.mu.Unlock()
-	for range cap(done) {
-		check(t, <-done)
-	}
-	if n := r.provider.calls("/.well-known/openid-configuration") - before; n != 1 {
-		t.Errorf("%d questions", n)
-	}
 }
 
 // What is kept of a sign-in that is under way opens nothing, and goes.

@@ -60,6 +60,9 @@ func (s *Server) accountReply(ctx context.Context, v *visit, p accountPage) (rep
 	if p.Factors, err = s.o.People.Factors(ctx, v.user.ID); err != nil {
 		return reply{}, err
 	}
+	if v.signIn.Federated() {
+		p.narrow(*v.signIn)
+	}
 	if p.Here = here(*v.signIn, p.Memberships); p.Here != nil {
 		p.StepUp = p.Here.MFARequired && !v.signIn.Strong()
 		owes := s.o.Environment == config.Production && !p.Here.AgreementAccepted
@@ -76,6 +79,13 @@ func (s *Server) accountReply(ctx context.Context, v *visit, p accountPage) (rep
 		r.status = http.StatusBadRequest
 	}
 	return r, nil
+}
+
+// narrow leaves what the organization whose provider proved somebody may know of them: nothing of the others.
+func (p *accountPage) narrow(in identity.SignIn) {
+	p.Memberships = slices.DeleteFunc(slices.Clone(p.Memberships), func(m identity.Membership) bool { return !in.Admits(m.TenantID) })
+	p.Sessions = slices.DeleteFunc(slices.Clone(p.Sessions), func(x identity.Session) bool { return !x.Current })
+	p.Factors = identity.Factors{}
 }
 
 func (s *Server) listKeys(ctx context.Context, p *accountPage) error {

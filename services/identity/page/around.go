@@ -8,6 +8,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
 // reply is what a handler answers: a page, an address to go to, or a text of the script's or an asset's.
@@ -49,6 +50,8 @@ func (s *Server) around(route Route) http.Handler {
 		case err != nil:
 		case route.member && v.signIn == nil:
 			answer = s.askToSignIn(v)
+		case route.member && v.signIn.Federated() && accountOnly(route.Pattern):
+			err = identity.Confined()
 		default:
 			answer, err = route.handle(ctx, v)
 		}

@@ -78,7 +78,7 @@ func (s *Server) ready(ctx context.Context, v *visit, a *oauth.Authorization, pa
 		answer, err := otherwise()
 		return nil, false, answer, err
 	}
-	if v.signIn == nil || stale(*v.signIn, a, parameters.Get(afterField), s.o.Now()) {
+	if v.signIn == nil || (a.TenantID != "" && !v.signIn.Admits(a.TenantID)) || stale(*v.signIn, a, parameters.Get(afterField), s.o.Now()) {
 		return needs("login_required", func() (reply, error) { return s.signInFor(v, a, parameters), nil })
 	}
 	memberships, err := s.o.People.Memberships(ctx, v.user.ID)
@@ -86,6 +86,9 @@ func (s *Server) ready(ctx context.Context, v *visit, a *oauth.Authorization, pa
 		return nil, false, reply{}, err
 	}
 	place, several = placeOf(memberships, a.TenantID, v.signIn.TenantID)
+	if place != nil && !v.signIn.Admits(place.TenantID) {
+		place = nil // the one organization whose provider proved them has them no more
+	}
 	switch {
 	case place == nil && several:
 		return needs("interaction_required", func() (reply, error) {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
 const codeStaleForm = "stale_form"
@@ -63,6 +64,9 @@ func (s *Server) failed(ctx context.Context, v *visit, err error) reply {
 	switch f.Kind {
 	case fault.Denied:
 		t.Heading = "You can’t do this here"
+		if f.Code == identity.Confined().Code {
+			t.Again = "/sign-in?again=1"
+		}
 		if f.Code == codeStaleForm {
 			t.Heading, t.Again = "This form has expired", startOver(v)
 			t.Text = "It was open for too long, or you signed in or out in another window. Nothing was changed. Please start again."

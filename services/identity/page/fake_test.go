@@ -397,7 +397,7 @@ func newServer(t *testing.T, w *world, publicURL string) *page.Server {
 	t.Helper()
 	s, err := page.New(page.Options{
 		PublicURL: publicURL, Environment: w.environment, FormKey: bytes.Repeat([]byte("k"), 32), People: w, OAuth: w, Consents: w, Keys: w,
-		Roles: w, Agreements: agreements{w}, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }, Random: rand.Reader,
+		Roles: w, Agreements: agreements{w}, Federation: w, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }, Random: rand.Reader,
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -18,7 +18,7 @@ const (
 // without the backslashes and dot segments that browsers mend.
 func local(address string) string {
 	path, _, _ := strings.Cut(address, "?")
-	ours := strings.HasPrefix(address, authorizePath+"?") || path == accountPath || path == "/agreement" ||
+	ours := strings.HasPrefix(address, authorizePath+"?") || path == accountPath || path == "/agreement" || address == linkPath ||
 		strings.HasPrefix(path, "/invitation/")
 	if !ours || len(address) > longestContinue || strings.ContainsAny(path, `\%`) || strings.Contains(address, "#") {
 		return accountPath

@@ -58,10 +58,10 @@ func (s *Server) choose(ctx context.Context, v *visit) (reply, error) {
 
 // here is the organization that somebody works in on the account pages: the chosen one, else the first.
 func here(in identity.SignIn, memberships []identity.Membership) *identity.Membership {
-	if place, _ := placeOf(memberships, "", in.TenantID); place != nil {
+	if place, _ := placeOf(memberships, "", in.TenantID); place != nil && in.Admits(place.TenantID) {
 		return place
 	}
-	if len(memberships) > 0 {
+	if len(memberships) > 0 && in.Admits(memberships[0].TenantID) {
 		return &memberships[0]
 	}
 	return nil

@@ -27,6 +27,7 @@ type Options struct {
 	Keys        Keys
 	Roles       Roles
 	Agreements  Agreements
+	Federation  Federation
 	Logger      *slog.Logger
 	Now         func() time.Time
 	Random      io.Reader

@@ -33,6 +33,10 @@ func (s *Server) Routes() []Route {
 		{Method: get, Pattern: "/sign-in/second-factor", handle: s.secondFactorForm},
 		{Method: post, Pattern: "/sign-in/second-factor", handle: s.secondFactor},
 		{Method: post, Pattern: "/sign-in/second-factor/send", handle: s.sendCode},
+		{Method: get, Pattern: federatedPath, handle: s.federated},
+		{Method: get, Pattern: federatedPath + "/callback/{tenantId}", handle: s.federatedBack},
+		{Method: get, Pattern: linkPath, member: true, handle: s.linkForm},
+		{Method: post, Pattern: linkPath, member: true, handle: s.link},
 		{Method: get, Pattern: "/sign-out", handle: s.signOutForm},
 		{Method: post, Pattern: "/sign-out", handle: s.signOut},
 

@@ -25,6 +25,9 @@ func (s *Server) signInForm(ctx context.Context, v *visit) (reply, error) {
 	if v.signIn != nil && v.query("again") == "" {
 		return goTo(v.onward()), nil
 	}
+	if to, err := s.elsewhere(ctx, v); err != nil || to != "" {
+		return goTo(to), err
+	}
 	f := form{Values: map[string]string{}}
 	if v.user != nil {
 		f.Values["email"] = v.user.Email

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -21,11 +22,12 @@ const insertKey = `
 const statusCreated = 201
 
 // CreateKey is identity.KeyStore's.
-func (s *Store) CreateKey(ctx context.Context, k identity.APIKey, key idempotency.Key) (*idempotency.Record, error) {
+func (s *Store) CreateKey(ctx context.Context, k identity.APIKey, key idempotency.Key, e audit.Entry) (*idempotency.Record, error) {
 	b := pg.Tenant(k.TenantID)
 	key.Lock(b)
 	b.Exec(insertKey, k.ID, k.TenantID, k.UserID, k.ClientID, k.Name, k.RoleIDs, k.Environment, k.SecretHash, k.SessionSealed, k.CreatedAt, k.ExpiresAt)
 	key.Keep(b, statusCreated, []byte{}, k.ID)
+	audit.Keep(b, e)
 	if err := s.DB.Send(ctx, b); err != nil {
 		return key.Repeat(ctx, s.DB, err)
 	}
@@ -65,10 +67,10 @@ func (s *Store) ListKeys(ctx context.Context, tenant string, part page.Request) 
 const revokeKey = `UPDATE api_key SET revoked_at = $3 WHERE tenant_id = $1 AND id = $2 AND revoked_at IS NULL`
 
 // RevokeKey is identity.KeyStore's.
-func (s *Store) RevokeKey(ctx context.Context, tenant, id, name string, now time.Time) (bool, error) {
+func (s *Store) RevokeKey(ctx context.Context, tenant, id, name string, now time.Time, e audit.Entry) (bool, error) {
 	var revoked int64
 	b := pg.Tenant(tenant)
-	b.Affected(&revoked, revokeKey, tenant, id, now)
+	audit.Change(b, &revoked, e, revokeKey, tenant, id, now)
 	revoke(b, session.Revocation{Session: name})
 	err := s.DB.Send(ctx, b)
 	return revoked == 1, err

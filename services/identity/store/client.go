@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -19,10 +20,11 @@ const insertClient = `
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13)`
 
 // CreateClient is identity.ClientStore's. The idempotency key is the caller's tenant's, the client may be another's.
-func (s *Store) CreateClient(ctx context.Context, c identity.Client, key idempotency.Key) (*idempotency.Record, error) {
+func (s *Store) CreateClient(ctx context.Context, c identity.Client, key idempotency.Key, e audit.Entry) (*idempotency.Record, error) {
 	b := pg.Tenant(key.Tenant)
 	key.Lock(b)
 	key.Keep(b, statusCreated, []byte{}, c.ID)
+	audit.Keep(b, e)
 	as(b, c.TenantID)
 	b.Exec(insertClient, c.ID, c.TenantID, c.Name, c.RoleIDs, c.Scope, c.GrantTypes, c.RedirectURIs, c.AuthMethod, c.SecretHash,
 		c.JWKS, c.JWKSURI, c.Environment, c.CreatedAt)
@@ -76,10 +78,10 @@ const revokeTenants = `
 
 // DeleteClient is identity.ClientStore's. The client's tokens may be a great many: they are worth nothing without it
 // and go when they expire. One message makes gateways ask anew about the tenant's credentials instead of one for each.
-func (s *Store) DeleteClient(ctx context.Context, tenant, id string) (bool, error) {
+func (s *Store) DeleteClient(ctx context.Context, tenant, id string, e audit.Entry) (bool, error) {
 	var deleted int64
 	b := pg.Tenant(tenant)
-	b.Affected(&deleted, deleteClient, tenant, id)
+	audit.Change(b, &deleted, e, deleteClient, tenant, id)
 	revoke(b, session.Revocation{Tenant: tenant})
 	b.Exec(`SELECT set_config('app.client_id', $1, true)`, id)
 	b.Exec(revokeTenants, id, tenant)

@@ -123,3 +123,14 @@ func (s *Store) MakeLink(ctx context.Context, hash []byte, user string, now time
 	err := s.DB.Send(ctx, b)
 	return made == 1, err
 }
+
+const selectInvited = `SELECT EXISTS (SELECT FROM invitation WHERE tenant_id = $1 AND email_key = $2 AND expires_at > $3)`
+
+// Invited reports whether a tenant's invitation to an address is open.
+func (s *Store) Invited(ctx context.Context, tenant, email string, now time.Time) (bool, error) {
+	var open bool
+	b := pg.Tenant(tenant)
+	pg.Value(b, &open, selectInvited, tenant, identity.EmailKey(email), now)
+	err := s.DB.Send(ctx, b)
+	return open, err
+}

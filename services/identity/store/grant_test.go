@@ -172,3 +172,58 @@ func TestSigningKeysOfAGenerationAreOne(t *testing.T) {
 		t.Errorf("%+v, %v", keys, err)
 	}
 }
+
+func TestANewPasswordEndsFamiliesAndCodes(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	u := identity.User{ID: newID(t), Environment: "demo", Email: "ada@example.org", PasswordHash: "x", FirstName: "Ada", LastName: "M", CreatedAt: now()}
+	_, err := s.CreateUser(t.Context(), u)
+	check(t, err)
+	_, access, refresh, code := begin(t, s, u.ID)
+	_, other, _, _ := begin(t, s, newID(t))
+	done, err := s.ChangePassword(t.Context(), identity.PasswordChange{UserID: u.ID, Hash: "y", Now: now()})
+	if err != nil || !done {
+		t.Fatalf("%v, %v", done, err)
+	}
+	if found, _, err := s.FindToken(t.Context(), access.Hash); err != nil || found != nil {
+		t.Errorf("an access token is left: %+v, %v", found, err)
+	}
+	if found, err := s.FindRefresh(t.Context(), refresh.Hash); err != nil || found == nil || found.Family.EndedAt == nil {
+		t.Errorf("a family goes on: %+v, %v", found, err)
+	}
+	if found, err := s.FindCode(t.Context(), code.Hash); err != nil || found != nil {
+		t.Errorf("a code is left: %+v, %v", found, err)
+	}
+	if found, _, err := s.FindToken(t.Context(), other.Hash); err != nil || found == nil {
+		t.Errorf("somebody else's token ended: %v", err)
+	}
+}
+
+func TestAFamilyCanTakeItsBrowserSessionAlong(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	for _, along := range []bool{true, false} {
+		user, in := newID(t), newID(t)
+		check(t, s.KeepSignIn(t.Context(), identity.SignIn{
+			ID: in, UserID: user, Methods: []string{identity.ByPassword}, CreatedAt: now(), SeenAt: now(), ExpiresAt: now().Add(time.Hour),
+		}, fresh(t, 0).Hash))
+		check(t, s.KeepSignIn(t.Context(), identity.SignIn{
+			ID: newID(t), UserID: user, Methods: []string{identity.ByPassword}, CreatedAt: now(), SeenAt: now(), ExpiresAt: now().Add(time.Hour),
+		}, fresh(t, 0).Hash))
+		f := identity.TokenFamily{
+			ID: newID(t), UserID: user, ClientID: "prs-public", TenantID: newID(t), Scope: []string{}, Environment: "demo", SignInID: &in,
+			CreatedAt: now(), UsedAt: now(),
+		}
+		check(t, s.StartFamily(t.Context(), f, fresh(t, time.Minute), fresh(t, time.Hour)))
+		if done, err := s.EndFamily(t.Context(), user, f.ID, along, now()); err != nil || !done {
+			t.Errorf("%v, %v", done, err)
+		}
+		want := 2
+		if along {
+			want = 1
+		}
+		if left, err := s.SignInsOf(t.Context(), user, time.Hour, now()); err != nil || len(left) != want {
+			t.Errorf("along %v: %d browser sessions are left, %v", along, len(left), err)
+		}
+	}
+}

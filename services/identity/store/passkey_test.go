@@ -8,7 +8,9 @@ import (
 	"testing"
 	"time"
 
+	webauthn "github.com/descope/virtualwebauthn"
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -209,6 +211,37 @@ func TestAttackClonedPasskey(t *testing.T) {
 	}
 }
 
+func TestACounterIsSpentOnce(t *testing.T) {
+	t.Parallel()
+	v := verifier(t)
+	u := v.user(t)
+	check(t, v.register(t, u, newDevice(t, u), "key"))
+	p, err := v.store.Proofs(t.Context(), u.ID)
+	check(t, err)
+	used := p.Passkeys[0]
+	for _, c := range []struct {
+		count int64
+		want  bool
+	}{{0, true}, {0, true}, {3, true}, {3, false}, {2, false}, {0, false}, {4, true}} {
+		used.SignCount = c.count
+		if done, err := v.store.UsePasskey(t.Context(), used, v.now()); err != nil || done != c.want {
+			t.Errorf("count %d: %v, %v", c.count, done, err)
+		}
+	}
+	used.SignCount = 4
+	challenge := v.challenge(t, u)
+	kept := identity.Win{Challenge: v.Hasher.Hash("challenge\x00" + challenge.ID), UserID: u.ID, Now: v.now()}
+	for _, c := range []struct {
+		count int64
+		want  bool
+	}{{4, false}, {5, true}, {6, false}} {
+		used.SignCount = c.count
+		if won, err := v.store.WinByPasskey(t.Context(), kept, used); err != nil || won != c.want {
+			t.Errorf("a challenge by count %d: %v, %v", c.count, won, err)
+		}
+	}
+}
+
 func TestAPasskeyThatDoesNotCountGoesOn(t *testing.T) {
 	t.Parallel()
 	v := verifier(t)
@@ -240,6 +273,15 @@ func TestAPasskeyBelongsToOneUser(t *testing.T) {
 	if err := v.FinishPasskey(t.Context(), thief.ID, handle, "key", newDevice(t, thief).Create(t, options)); fault.Of(err).Code != "ceremony_over" {
 		t.Errorf("another user's ceremony: %v", err)
 	}
+	// A challenge that was made to register by is no challenge to sign in by.
+	options, handle, err = v.BeginPasskey(t.Context(), u.ID)
+	check(t, err)
+	asked, err := webauthn.ParseAttestationOptions(string(options))
+	check(t, err)
+	signed := webauthn.CreateAssertionResponse(d.Party, d.Auth, d.Key, webauthn.AssertionOptions{Challenge: asked.Challenge})
+	if _, err := v.PasskeyOwner(t.Context(), handle, []byte(signed)); fault.Of(err).Code != "ceremony_over" {
+		t.Errorf("signed in by a registration: %v", err)
+	}
 	_, signIn, err := v.BeginPasskeySignIn(t.Context())
 	check(t, err)
 	if err := v.FinishPasskey(t.Context(), u.ID, signIn, "key", d.Create(t, options)); fault.Of(err).Code != "ceremony_over" {
@@ -255,22 +297,61 @@ func TestTwentyPasskeysAndNoMore(t *testing.T) {
 		check(t, v.register(t, u, newDevice(t, u), "key"))
 	}
 	var handles, responses []string
-	for range 4 {
+	for range 10 {
 		options, handle, err := v.BeginPasskey(t.Context(), u.ID)
 		check(t, err)
 		handles, responses = append(handles, handle), append(responses, string(newDevice(t, u).Create(t, options)))
 	}
-	counts := atOnce(4, func(i int) string {
+	counts := atOnce(10, func(i int) string {
 		if err := v.FinishPasskey(t.Context(), u.ID, handles[i], "key", []byte(responses[i])); err != nil {
 			return fault.Of(err).Code
 		}
 		return ""
 	})
-	if counts[""] != 1 || counts["too_many_passkeys"] != 3 {
-		t.Errorf("four more at once: %v", counts)
+	if counts[""] != 1 || counts["too_many_passkeys"] != 9 {
+		t.Errorf("ten more at once: %v", counts)
 	}
 	if _, _, err := v.BeginPasskey(t.Context(), u.ID); fault.Of(err).Code != "too_many_passkeys" {
 		t.Errorf("a 21st: %v", err)
+	}
+}
+
+// While one passkey is being added, another waits to be counted after it.
+func TestPasskeysOfAUserAreAddedInTurn(t *testing.T) {
+	t.Parallel()
+	v := verifier(t)
+	u := v.user(t)
+	for range identity.MostPasskeys - 1 {
+		check(t, v.register(t, u, newDevice(t, u), "key"))
+	}
+	conn, err := pgx.Connect(t.Context(), v.database.AdminURL)
+	check(t, err)
+	defer conn.Close(t.Context())
+	tx, err := conn.Begin(t.Context())
+	check(t, err)
+	_, err = tx.Exec(t.Context(), `SELECT pg_advisory_xact_lock(hashtextextended($1, 0))`, "factor\x1f"+u.ID)
+	check(t, err)
+	_, err = tx.Exec(t.Context(), `
+		INSERT INTO passkey (user_id, id, credential_id, public_key, aaguid, transports, backup_eligible, backed_up, sign_count, name, created_at)
+		VALUES ($1, $2, '1', '', '', '{}', false, false, 0, '', now())`, u.ID, newID(t))
+	check(t, err)
+	options, handle, err := v.BeginPasskey(t.Context(), u.ID)
+	check(t, err)
+	response, done := newDevice(t, u).Create(t, options), make(chan error, 1)
+	go func() { done <- v.FinishPasskey(t.Context(), u.ID, handle, "key", response) }()
+	for waits := 0; waits == 0; {
+		waits = v.count(t, `
+			SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted
+			AND database = (SELECT oid FROM pg_database WHERE datname = current_database())`)
+		select {
+		case err := <-done:
+			t.Fatalf("did not wait: %v", err)
+		default:
+		}
+	}
+	check(t, tx.Commit(t.Context()))
+	if err := <-done; fault.Of(err).Code != "too_many_passkeys" {
+		t.Errorf("%v", err)
 	}
 }
 

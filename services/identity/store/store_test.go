@@ -80,11 +80,11 @@ func TestKeys(t *testing.T) {
 	var keys []identity.APIKey
 	for range 3 {
 		k := key(t, tenant)
-		_, err := s.CreateKey(t.Context(), k, idempotency.Key{})
+		_, err := s.CreateKey(t.Context(), k, idempotency.Key{}, entry(k.TenantID, "token.mint"))
 		check(t, err)
 		keys = append(keys, k)
 	}
-	_, err := s.CreateKey(t.Context(), key(t, other), idempotency.Key{})
+	_, err := s.CreateKey(t.Context(), key(t, other), idempotency.Key{}, entry(other, "token.mint"))
 	check(t, err)
 
 	found, err := s.FindKey(t.Context(), keys[0].ID)
@@ -114,11 +114,11 @@ func TestKeys(t *testing.T) {
 		t.Errorf("touched by another tenant: %v, %v", found.LastUsedAt, err)
 	}
 
-	if done, err := s.RevokeKey(t.Context(), other, keys[0].ID, "aa", now()); err != nil || done {
+	if done, err := s.RevokeKey(t.Context(), other, keys[0].ID, "aa", now(), entry(other, "key.revoke")); err != nil || done {
 		t.Errorf("revoked by another tenant: %v, %v", done, err)
 	}
 	for _, want := range []bool{true, false} {
-		if done, err := s.RevokeKey(t.Context(), tenant, keys[0].ID, "aa", now()); err != nil || done != want {
+		if done, err := s.RevokeKey(t.Context(), tenant, keys[0].ID, "aa", now(), entry(tenant, "key.revoke")); err != nil || done != want {
 			t.Errorf("revoked: %v, %v, want %v", done, err, want)
 		}
 	}
@@ -132,18 +132,18 @@ func TestIdempotencyKeyOfAClientForAnotherTenant(t *testing.T) {
 	s, _ := open(t)
 	k := idempotency.Key{Tenant: newID(t), Credential: "c", Value: "v", Hash: []byte{1}}
 	first := client(t, newID(t))
-	if repeat, err := s.CreateClient(t.Context(), first, k); err != nil || repeat != nil {
+	if repeat, err := s.CreateClient(t.Context(), first, k, entry(first.TenantID, "client.create")); err != nil || repeat != nil {
 		t.Fatalf("first: %+v, %v", repeat, err)
 	}
 	again := client(t, first.TenantID)
-	if repeat, err := s.CreateClient(t.Context(), again, k); err != nil || repeat == nil || repeat.ResourceID != first.ID {
+	if repeat, err := s.CreateClient(t.Context(), again, k, entry(again.TenantID, "client.create")); err != nil || repeat == nil || repeat.ResourceID != first.ID {
 		t.Errorf("again: %+v, %v", repeat, err)
 	}
 	if stored, err := s.FindClient(t.Context(), again.ID); err != nil || stored != nil {
 		t.Errorf("a repeat stored %+v, %v", stored, err)
 	}
 	k.Hash = []byte{2}
-	if _, err := s.CreateClient(t.Context(), client(t, first.TenantID), k); !fault.Is(err, fault.IdempotencyMismatch) {
+	if _, err := s.CreateClient(t.Context(), client(t, first.TenantID), k, entry(first.TenantID, "client.create")); !fault.Is(err, fault.IdempotencyMismatch) {
 		t.Errorf("another request: %v", err)
 	}
 }
@@ -152,7 +152,7 @@ func TestTokenIsWorthNothingWithoutItsClient(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	c := client(t, newID(t))
-	_, err := s.CreateClient(t.Context(), c, idempotency.Key{})
+	_, err := s.CreateClient(t.Context(), c, idempotency.Key{}, entry(c.TenantID, "client.create"))
 	check(t, err)
 	issued := token(t, c, now().Add(time.Minute))
 	check(t, s.KeepToken(t.Context(), issued))
@@ -160,10 +160,10 @@ func TestTokenIsWorthNothingWithoutItsClient(t *testing.T) {
 	if err != nil || found == nil || owner == nil || found.ID != issued.ID || owner.ID != c.ID {
 		t.Fatalf("found %+v of %+v, %v", found, owner, err)
 	}
-	if done, err := s.DeleteClient(t.Context(), newID(t), c.ID); err != nil || done {
+	if done, err := s.DeleteClient(t.Context(), newID(t), c.ID, entry(c.TenantID, "client.delete")); err != nil || done {
 		t.Errorf("deleted in another tenant: %v, %v", done, err)
 	}
-	if done, err := s.DeleteClient(t.Context(), c.TenantID, c.ID); err != nil || !done {
+	if done, err := s.DeleteClient(t.Context(), c.TenantID, c.ID, entry(c.TenantID, "client.delete")); err != nil || !done {
 		t.Errorf("deleted: %v, %v", done, err)
 	}
 	if _, owner, err = s.FindToken(t.Context(), issued.Hash); err != nil || owner != nil {
@@ -175,7 +175,7 @@ func TestRevokedTokenIsGone(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	c := client(t, newID(t))
-	_, err := s.CreateClient(t.Context(), c, idempotency.Key{})
+	_, err := s.CreateClient(t.Context(), c, idempotency.Key{}, entry(c.TenantID, "client.create"))
 	check(t, err)
 	issued := token(t, c, now().Add(time.Minute))
 	check(t, s.KeepToken(t.Context(), issued))
@@ -193,14 +193,14 @@ func TestSweepTakesWhatHasExpired(t *testing.T) {
 	t.Parallel()
 	s, database := open(t)
 	c := client(t, newID(t))
-	_, err := s.CreateClient(t.Context(), c, idempotency.Key{})
+	_, err := s.CreateClient(t.Context(), c, idempotency.Key{}, entry(c.TenantID, "client.create"))
 	check(t, err)
 	alive := token(t, c, now().Add(time.Minute))
 	check(t, s.KeepToken(t.Context(), alive))
 	for range 3 {
 		check(t, s.KeepToken(t.Context(), token(t, c, now().Add(-time.Second))))
 	}
-	_, err = s.CreateKey(t.Context(), key(t, c.TenantID), idempotency.Key{Tenant: c.TenantID, Credential: "c", Value: "old", Hash: []byte{1}})
+	_, err = s.CreateKey(t.Context(), key(t, c.TenantID), idempotency.Key{Tenant: c.TenantID, Credential: "c", Value: "old", Hash: []byte{1}}, entry(c.TenantID, "token.mint"))
 	check(t, err)
 	admin := connect(t, database.AdminURL)
 	_, err = admin.Exec(t.Context(), `UPDATE idempotency_key SET created_at = now() - interval '25 hours'`)
@@ -250,9 +250,9 @@ func TestRowsOfAnotherTenantAreInvisible(t *testing.T) {
 	var firstToken []byte
 	for i, tenant := range []string{one, two} {
 		k, c := key(t, tenant), client(t, tenant)
-		_, err := s.CreateKey(t.Context(), k, idempotency.Key{Tenant: tenant, Credential: "c", Value: "v", Hash: []byte{1}})
+		_, err := s.CreateKey(t.Context(), k, idempotency.Key{Tenant: tenant, Credential: "c", Value: "v", Hash: []byte{1}}, entry(tenant, "token.mint"))
 		check(t, err)
-		_, err = s.CreateClient(t.Context(), c, idempotency.Key{})
+		_, err = s.CreateClient(t.Context(), c, idempotency.Key{}, entry(c.TenantID, "client.create"))
 		check(t, err)
 		issued := token(t, c, now().Add(time.Minute))
 		check(t, s.KeepToken(t.Context(), issued))

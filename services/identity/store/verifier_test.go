@@ -45,7 +45,7 @@ func verifier(t *testing.T) *bench {
 	v := &bench{store: kept, database: database, at: now()}
 	v.Verifier = &identity.Verifier{
 		Store: kept, Sealer: sealer, Hasher: hasher, Passkeys: party, Product: "Patient Mesh",
-		Random: rand.Reader, Now: v.now, NewID: uuid.NewV7, Nudge: func() { v.nudged++ },
+		Random: rand.Reader, Now: v.now, NewID: uuid.NewV7, Nudge: func() { v.mu.Lock(); v.nudged++; v.mu.Unlock() },
 		Letter: func(template string, c identity.Contents, useful time.Duration) (identity.Letter, error) {
 			v.mu.Lock()
 			defer v.mu.Unlock()

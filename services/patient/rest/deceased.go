@@ -11,7 +11,7 @@ import (
 
 // ReadDeceased answers whether a patient is deceased.
 func (s *Server) ReadDeceased(ctx context.Context, r api.ReadDeceasedRequestObject) (api.ReadDeceasedResponseObject, error) {
-	p, err := s.Patients.Read(ctx, parseID(r.PatientId))
+	p, err := s.Patients.ReadDeceased(ctx, parseID(r.PatientId))
 	if err != nil {
 		return nil, err
 	}

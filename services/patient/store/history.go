@@ -4,6 +4,7 @@ import (
 	"context"
 	"math"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/patient"
@@ -18,7 +19,7 @@ const (
 )
 
 // History gives a page of a patient's changes, newest first, in one trip.
-func (s *Store) History(ctx context.Context, tenant string, id int64, part page.Request) ([]patient.HistoryEntry, int64, bool, error) {
+func (s *Store) History(ctx context.Context, tenant string, id int64, part page.Request, e audit.Entry) ([]patient.HistoryEntry, int64, bool, error) {
 	before, err := cursor(part, math.MaxInt64)
 	if err != nil {
 		return nil, 0, false, err
@@ -31,5 +32,5 @@ func (s *Store) History(ctx context.Context, tenant string, id int64, part page.
 	if err := s.db.Send(ctx, b); err != nil {
 		return nil, 0, false, err
 	}
-	return found, version, version > 0, nil
+	return found, version, version > 0, s.seen(ctx, e, version > 0)
 }

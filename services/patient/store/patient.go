@@ -4,6 +4,7 @@ import (
 	"context"
 	"strconv"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -35,16 +36,19 @@ const (
 		SELECT $1, id, 1, $15, $17, $18, $19, $20, $21 FROM p
 	), counted AS (
 		INSERT INTO patient_count (tenant_id, delta) SELECT $1, 1 FROM p
+	), kept AS (
+		INSERT INTO ` + audit.Table + ` SELECT $22, $23, $24, $25, $26, $27, $28, $29, coalesce($30, id), $31 FROM p
 	)`
 	create     = createParts + ` SELECT id FROM p`
 	createOnce = createParts + `, once AS (
-		INSERT INTO ` + idempotency.Table + ` SELECT $1, $22, $23, $24, $25, $26, id::text FROM p
+		INSERT INTO ` + idempotency.Table + ` SELECT $1, $32, $33, $34, $35, $36, id::text FROM p
 	) SELECT id FROM p`
 )
 
 // Create stores a patient with all that belongs to it in one trip and one commit.
 func (s *Store) Create(
 	ctx context.Context, p patient.Patient, by principal.Principal, limit int, key idempotency.Key, answer []byte,
+	e audit.Entry,
 ) (int64, *idempotency.Record, error) {
 	b := pg.Tenant(by.TenantID)
 	key.Lock(b)
@@ -57,6 +61,7 @@ func (s *Store) Create(
 		p.Ethnicity, p.GenderIdentity, p.PreferredLanguage, p.SSNLast4, p.CreatedAt, limit,
 		actor.Type, actor.ID, by.CredentialID, patient.Created, patient.Diff(patient.Patient{}, p),
 	}
+	args = append(args, e.Args()...)
 	query := create
 	if key.Given() {
 		query = createOnce
@@ -93,16 +98,43 @@ func planLimit(limit int) error {
 	return f
 }
 
-const read = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2`
+const (
+	read = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`
+	find = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND (deleted_at IS NULL OR $3)`
+)
 
-// Read gives a patient by primary key, deleted or not.
-func (s *Store) Read(ctx context.Context, tenant string, id int64) (*patient.Patient, error) {
+// Read gives a patient by primary key, and keeps before that whether there was one.
+func (s *Store) Read(ctx context.Context, tenant string, id int64, e audit.Entry) (*patient.Patient, error) {
 	var found *patient.Patient
 	b := pg.Tenant(tenant)
 	pg.Row(b, &found, read, tenant, id)
-	err := s.db.Send(ctx, b)
-	return found, err
+	if err := s.db.Send(ctx, b); err != nil {
+		return nil, err
+	}
+	return found, s.seen(ctx, e, found != nil)
 }
+
+// Find is patient.Store's.
+func (s *Store) Find(ctx context.Context, tenant string, id int64, deleted bool, e audit.Entry) (*patient.Patient, error) {
+	var found *patient.Patient
+	b := pg.Tenant(tenant)
+	pg.Row(b, &found, find, tenant, id, deleted)
+	if err := s.db.Send(ctx, b); err != nil || found != nil {
+		return found, err
+	}
+	return nil, s.seen(ctx, e, false)
+}
+
+// seen keeps what is about to be shown, or that nothing is.
+func (s *Store) seen(ctx context.Context, e audit.Entry, found bool) error {
+	if !found {
+		e = e.Failed()
+	}
+	return s.ledger.Keep(ctx, e)
+}
+
+// Keep is patient.Store's.
+func (s *Store) Keep(ctx context.Context, e audit.Entry) error { return s.ledger.Keep(ctx, e) }
 
 const save = `
 	WITH p AS (
@@ -119,6 +151,8 @@ const save = `
 		SELECT $1, id, $3, $22, $24, $25, $26, $27, $28 FROM p
 	), counted AS (
 		INSERT INTO patient_count (tenant_id, delta) SELECT $1, $30::bigint FROM p WHERE $30 <> 0
+	), kept AS (
+		INSERT INTO ` + audit.Table + ` SELECT $31, $32, $33, $34, $35, $36, $37, $38, $39, $40 FROM p
 	)
 	SELECT count(*) FROM p`
 
@@ -139,10 +173,12 @@ func (s *Store) Save(ctx context.Context, after patient.Patient, change patient.
 		pg.Value(b, &current, unmoved, tenant, after.ID, after.Version)
 	}
 	var saved int64
-	pg.Value(b, &saved, save, tenant, after.ID, after.Version, after.FirstName, after.MiddleName, after.LastName, after.Prefix,
+	pg.Value(b, &saved, save, append([]any{
+		tenant, after.ID, after.Version, after.FirstName, after.MiddleName, after.LastName, after.Prefix,
 		after.Suffix, after.DOB, after.SexAtBirth, after.Gender, after.Race, after.Ethnicity, after.GenderIdentity,
 		after.PreferredLanguage, after.SSNLast4, d.Deceased, d.Date, d.Source, d.Note, d.UpdatedAt, after.UpdatedAt,
-		after.DeletedAt, actor.Type, actor.ID, change.By.CredentialID, change.What, change.Fields, limit, change.Count)
+		after.DeletedAt, actor.Type, actor.ID, change.By.CredentialID, change.What, change.Fields, limit, change.Count,
+	}, change.Entry.Args()...)...)
 	if err := s.db.Send(ctx, b); err != nil {
 		return false, err
 	}
@@ -159,7 +195,7 @@ const list = `
 	ORDER BY id`
 
 // List gives a page and the exact number of patients in one trip.
-func (s *Store) List(ctx context.Context, tenant string, part page.Request) ([]patient.Patient, int64, error) {
+func (s *Store) List(ctx context.Context, tenant string, part page.Request, e audit.Entry) ([]patient.Patient, int64, error) {
 	after, err := cursor(part, 0)
 	if err != nil {
 		return nil, 0, err
@@ -175,7 +211,7 @@ func (s *Store) List(ctx context.Context, tenant string, part page.Request) ([]p
 	if live.Rows > longCount {
 		s.rollUpSoon(tenant)
 	}
-	return found, live.Total, nil
+	return found, live.Total, s.seen(ctx, e, true)
 }
 
 // cursor is the id after which a page begins; start where the request came without one.

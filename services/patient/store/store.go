@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"math/rand/v2"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/patient"
@@ -29,6 +30,7 @@ func Migrations() fs.FS {
 // Store is a patient.Store on PostgreSQL. It is safe for concurrent use.
 type Store struct {
 	db      *pg.DB
+	ledger  *audit.Ledger
 	log     *slog.Logger
 	rollups chan string // tenants whose count has become long
 }
@@ -40,7 +42,7 @@ const rollupQueue = 256
 
 // New makes a store. Its loops, RollUp and Sweep, are run beside it.
 func New(db *pg.DB, log *slog.Logger) *Store {
-	return &Store{db: db, log: log, rollups: make(chan string, rollupQueue)}
+	return &Store{db: db, ledger: audit.NewLedger(db), log: log, rollups: make(chan string, rollupQueue)}
 }
 
 // oneIn is true once in n times, by chance, so that nothing needs to be counted.

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -46,10 +47,15 @@ func ana() patient.Patient {
 	return p
 }
 
+// entry is one of somebody's actions.
+func entry(by principal.Principal, action string) audit.Entry {
+	return audit.Of(principal.With(context.Background(), by), now, uuid.NewV7, action)
+}
+
 func create(t *testing.T, s *store.Store, by principal.Principal) patient.Patient {
 	t.Helper()
 	p := ana()
-	id, _, err := s.Create(t.Context(), p, by, 0, idempotency.Key{}, nil)
+	id, _, err := s.Create(t.Context(), p, by, 0, idempotency.Key{}, nil, entry(by, "patient.create"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,14 +67,14 @@ func TestWhatIsCreatedReadsBack(t *testing.T) {
 	s, _ := open(t)
 	by := somebody()
 	want := create(t, s, by)
-	got, err := s.Read(t.Context(), by.TenantID, want.ID)
+	got, err := s.Read(t.Context(), by.TenantID, want.ID, entry(by, "patient.read"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(&want, got); diff != "" {
 		t.Error(diff)
 	}
-	changes, total, found, err := s.History(t.Context(), by.TenantID, want.ID, page.Request{Size: 50})
+	changes, total, found, err := s.History(t.Context(), by.TenantID, want.ID, page.Request{Size: 50}, entry(by, "history.read"))
 	if err != nil || !found || total != 1 || len(changes) != 1 || changes[0].Change != patient.Created {
 		t.Errorf("history %v, %d, %v, %v", changes, total, found, err)
 	}
@@ -79,7 +85,7 @@ func TestSaveIsOverTheVersionRead(t *testing.T) {
 	by := somebody()
 	p := create(t, s, by)
 	p.MiddleName, p.Version = "Maria", 2
-	change := patient.Change{By: by, What: patient.Updated, Fields: []string{"middleName"}}
+	change := patient.Change{By: by, Entry: entry(by, "patient.update"), What: patient.Updated, Fields: []string{"middleName"}}
 	for i, want := range []bool{true, false} {
 		if saved, err := s.Save(t.Context(), p, change, 0); err != nil || saved != want {
 			t.Errorf("save %d: %v, %v", i, saved, err)
@@ -95,14 +101,14 @@ func TestAnotherTenantSeesNothing(t *testing.T) {
 	s, database := open(t)
 	by, stranger := somebody(), somebody()
 	p := create(t, s, by)
-	if got, err := s.Read(t.Context(), stranger.TenantID, p.ID); err != nil || got != nil {
+	if got, err := s.Read(t.Context(), stranger.TenantID, p.ID, entry(stranger, "patient.read")); err != nil || got != nil {
 		t.Errorf("read %v, %v", got, err)
 	}
 	p.Version = 2
-	if saved, err := s.Save(t.Context(), p, patient.Change{By: stranger}, 0); err != nil || saved {
+	if saved, err := s.Save(t.Context(), p, patient.Change{By: stranger, Entry: entry(stranger, "patient.update")}, 0); err != nil || saved {
 		t.Errorf("saved %v, %v", saved, err)
 	}
-	if list, total, err := s.List(t.Context(), stranger.TenantID, page.Request{Size: 50}); err != nil || len(list) != 0 || total != 0 {
+	if list, total, err := s.List(t.Context(), stranger.TenantID, page.Request{Size: 50}, entry(stranger, "patient.list")); err != nil || len(list) != 0 || total != 0 {
 		t.Errorf("listed %v, %d, %v", list, total, err)
 	}
 
@@ -177,14 +183,14 @@ func TestTheCountIsExactWhileItIsRolledUp(t *testing.T) {
 		})
 	}
 	for i := range 50 {
-		if _, total, err := s.List(t.Context(), by.TenantID, page.Request{Size: 500}); err != nil || total > writers*each {
+		if _, total, err := s.List(t.Context(), by.TenantID, page.Request{Size: 500}, entry(by, "patient.list")); err != nil || total > writers*each {
 			t.Fatalf("list %d: %d patients, %v", i, total, err)
 		}
 	}
 	writing.Wait()
 	stop()
 	loops.Wait()
-	list, total, err := s.List(t.Context(), by.TenantID, page.Request{Size: 500})
+	list, total, err := s.List(t.Context(), by.TenantID, page.Request{Size: 500}, entry(by, "patient.list"))
 	if err != nil || total != writers*each || len(list) != writers*each {
 		t.Errorf("%d listed, %d counted, want %d; %v", len(list), total, writers*each, err)
 	}
@@ -207,7 +213,7 @@ func TestExpiredKeysAreSweptAndOthersStay(t *testing.T) {
 	header = "new"
 	fresh, _ := idempotency.Parse(by, &header)
 	for _, key := range []idempotency.Key{old, fresh} {
-		if _, _, err := s.Create(t.Context(), ana(), by, 0, key, []byte("{}")); err != nil {
+		if _, _, err := s.Create(t.Context(), ana(), by, 0, key, []byte("{}"), entry(by, "patient.create")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -247,7 +253,7 @@ func TestThePlanLimitHoldsAmongManyAtOnce(t *testing.T) {
 		for range 8 {
 			wait.Go(func() {
 				for range 5 {
-					id, _, err := s.Create(t.Context(), ana(), by, limit, idempotency.Key{}, nil)
+					id, _, err := s.Create(t.Context(), ana(), by, limit, idempotency.Key{}, nil, entry(by, "patient.create"))
 					if err == nil {
 						made <- id
 					} else if !fault.Is(err, fault.PlanLimit) {
@@ -267,18 +273,18 @@ func TestARepeatOnAFullPlanIsStillARepeat(t *testing.T) {
 	s, _ := open(t)
 	by, header := somebody(), "lost answer"
 	key, _ := idempotency.Parse(by, &header, []byte("one"))
-	first, _, err := s.Create(t.Context(), ana(), by, 1, key, []byte("{}"))
+	first, _, err := s.Create(t.Context(), ana(), by, 1, key, []byte("{}"), entry(by, "patient.create"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if again, repeat, err := s.Create(t.Context(), ana(), by, 1, key, []byte("{}")); err != nil || repeat == nil || again != first {
+	if again, repeat, err := s.Create(t.Context(), ana(), by, 1, key, []byte("{}"), entry(by, "patient.create")); err != nil || repeat == nil || again != first {
 		t.Errorf("repeat %+v of patient %d, want %d, %v", repeat, again, first, err)
 	}
 	other, _ := idempotency.Parse(by, &header, []byte("two"))
-	if _, _, err := s.Create(t.Context(), ana(), by, 1, other, []byte("{}")); !fault.Is(err, fault.IdempotencyMismatch) {
+	if _, _, err := s.Create(t.Context(), ana(), by, 1, other, []byte("{}"), entry(by, "patient.create")); !fault.Is(err, fault.IdempotencyMismatch) {
 		t.Errorf("another request under the key: %v", err)
 	}
-	if _, _, err := s.Create(t.Context(), ana(), by, 1, idempotency.Key{}, nil); !fault.Is(err, fault.PlanLimit) {
+	if _, _, err := s.Create(t.Context(), ana(), by, 1, idempotency.Key{}, nil, entry(by, "patient.create")); !fault.Is(err, fault.PlanLimit) {
 		t.Errorf("another patient: %v", err)
 	}
 }
@@ -288,12 +294,12 @@ func TestOfTwoWhoRestoreAtTheLimitTheSecondStartsOver(t *testing.T) {
 	by := somebody()
 	deleted := create(t, s, by)
 	deleted.Version, deleted.DeletedAt = 2, &now
-	if saved, err := s.Save(t.Context(), deleted, patient.Change{By: by, What: patient.Deleted, Fields: []string{}, Count: -1}, 0); err != nil || !saved {
+	if saved, err := s.Save(t.Context(), deleted, patient.Change{By: by, Entry: entry(by, "patient.delete"), What: patient.Deleted, Fields: []string{}, Count: -1}, 0); err != nil || !saved {
 		t.Fatal(saved, err)
 	}
 	restored := deleted
 	restored.Version, restored.DeletedAt = 3, nil
-	change := patient.Change{By: by, What: patient.Restored, Fields: []string{}, Count: 1}
+	change := patient.Change{By: by, Entry: entry(by, "patient.update"), What: patient.Restored, Fields: []string{}, Count: 1}
 	for _, want := range []bool{true, false} { // both read version 2
 		if saved, err := s.Save(t.Context(), restored, change, 1); err != nil || saved != want {
 			t.Errorf("saved %v, want %v, %v", saved, want, err)
@@ -307,15 +313,15 @@ func TestPagesByNumberAndByCursorAgree(t *testing.T) {
 	for range 9 {
 		create(t, s, by)
 	}
-	byNumber, total, err := s.List(t.Context(), by.TenantID, page.Request{Page: 1, Size: 3})
+	byNumber, total, err := s.List(t.Context(), by.TenantID, page.Request{Page: 1, Size: 3}, entry(by, "patient.list"))
 	if err != nil || total != 9 || len(byNumber) != 4 {
 		t.Fatalf("%d entries of %d, %v", len(byNumber), total, err)
 	}
-	first, _, err := s.List(t.Context(), by.TenantID, page.Request{Size: 3})
+	first, _, err := s.List(t.Context(), by.TenantID, page.Request{Size: 3}, entry(by, "patient.list"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	byCursor, _, err := s.List(t.Context(), by.TenantID, page.Request{Size: 3, Page: 1, After: strconv.FormatInt(first[2].ID, 10)})
+	byCursor, _, err := s.List(t.Context(), by.TenantID, page.Request{Size: 3, Page: 1, After: strconv.FormatInt(first[2].ID, 10)}, entry(by, "patient.list"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,6 +52,72 @@ type AgreementStatus struct {
 	Version     int    `json:"version"`
 }
 
+// AuditEntries defines model for AuditEntries.
+type AuditEntries = body.Object
+
+// AuditPage defines model for AuditPage.
+type AuditPage struct {
+	Content []AuditRecord `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// AuditRecord defines model for AuditRecord.
+type AuditRecord struct {
+	// Id Grows along the chain.
+	Id string `json:"id"`
+
+	// At When it happened.
+	At       string `json:"at"`
+	TenantId string `json:"tenantId"`
+
+	// CredentialId The key's or the session's id; empty where there was none.
+	CredentialId string `json:"credentialId"`
+
+	// Action Example: patient.read
+	Action string `json:"action"`
+
+	// PatientId Null where no one patient is concerned.
+	//
+	// Example: 524288123
+	PatientId *int64 `json:"patientId"`
+	Outcome   string `json:"outcome"`
+
+	// TraceId The `Trace-Id` of the request; empty where there was none.
+	TraceId string `json:"traceId"`
+
+	// PreviousHash The hash of the record before.
+	PreviousHash string `json:"previousHash"`
+	Actor        Actor  `json:"actor"`
+	Hash         string `json:"hash"`
+}
+
+// AuditVerification defines model for AuditVerification.
+type AuditVerification struct {
+	// Records Records found to hold, from the first on.
+	Records int64 `json:"records"`
+
+	// Total Records that there have to be.
+	Total int64 `json:"total"`
+
+	// Intact Whether all holds, as far as was looked.
+	Intact bool `json:"intact"`
+
+	// Complete Whether nothing is left to look at.
+	Complete bool `json:"complete"`
+
+	// FirstBrokenId The first record that was altered or does not follow the one before. Absent when records are missing at the end.
+	FirstBrokenId *string `json:"firstBrokenId,omitempty"`
+
+	// Hash Of the last record that holds.
+	Hash string `json:"hash"`
+}
+
 // MemberRequest defines model for MemberRequest.
 type MemberRequest = body.Object
 
@@ -203,6 +269,42 @@ type CreateTenantParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// ListAuditParams defines parameters for ListAudit.
+type ListAuditParams struct {
+	// PatientId Only what concerns this patient.
+	PatientId *string `form:"patientId,omitempty" json:"patientId,omitempty"`
+
+	// Actor Only what the user, key, client or service with this id did.
+	Actor *string `form:"actor,omitempty" json:"actor,omitempty"`
+
+	// Action Only this action.
+	Action *string `form:"action,omitempty" json:"action,omitempty"`
+
+	// From Only what happened at this instant (RFC 3339) or date (its beginning in UTC) or later.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Only what happened before this instant or date.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// VerifyAuditParams defines parameters for VerifyAudit.
+type VerifyAuditParams struct {
+	// After The opaque cursor of a `Link` header.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// InternalAppendAuditJSONRequestBody defines body for InternalAppendAudit for application/json ContentType.
+type InternalAppendAuditJSONRequestBody = AuditEntries
+
 // InternalCreateTenantJSONRequestBody defines body for InternalCreateTenant for application/json ContentType.
 type InternalCreateTenantJSONRequestBody = TenantRequest
 
@@ -223,6 +325,9 @@ type ChangePlanJSONRequestBody = PlanRequest
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+
+	// (POST /internal/audit)
+	InternalAppendAudit(c *fiber.Ctx) error
 
 	// (GET /internal/role)
 	InternalListRoles(c *fiber.Ctx) error
@@ -274,6 +379,12 @@ type ServerInterface interface {
 	// ChangePlan Move a tenant to another plan
 	// (PUT /v2/tenant/{tenantId}/plan)
 	ChangePlan(c *fiber.Ctx, tenantId TenantId) error
+	// ListAudit Page through the audit trail
+	// (GET /v3/audit)
+	ListAudit(c *fiber.Ctx, params ListAuditParams) error
+	// VerifyAudit Verify the audit trail
+	// (GET /v3/audit/verification)
+	VerifyAudit(c *fiber.Ctx, params VerifyAuditParams) error
 }
 
 // ServerInterfaceWrapper converts contexts to parameters.
@@ -284,6 +395,24 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
+
+// InternalAppendAudit operation middleware
+func (siw *ServerInterfaceWrapper) InternalAppendAudit(c *fiber.Ctx) error {
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InternalAppendAudit(c)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
 
 // InternalListRoles operation middleware
 func (siw *ServerInterfaceWrapper) InternalListRoles(c *fiber.Ctx) error {
@@ -781,6 +910,129 @@ func (siw *ServerInterfaceWrapper) ChangePlan(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListAudit operation middleware
+func (siw *ServerInterfaceWrapper) ListAudit(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAuditParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "patientId" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "patientId", query, &params.PatientId, runtime.BindQueryParameterOptions{Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "actor" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "actor", query, &params.Actor, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter actor: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "action" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "action", query, &params.Action, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter action: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "from" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "from", query, &params.From, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter from: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "to" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "to", query, &params.To, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter to: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAudit(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// VerifyAudit operation middleware
+func (siw *ServerInterfaceWrapper) VerifyAudit(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params VerifyAuditParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.VerifyAudit(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // FiberServerOptions provides options for the Fiber server.
 type FiberServerOptions struct {
 	BaseURL            string
@@ -820,6 +1072,12 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Put(options.BaseURL+"/v2/tenant/:tenantId/plan", wrapper.ChangePlan)
 
+	router.Get(options.BaseURL+"/v3/audit", wrapper.ListAudit)
+
+	router.Get(options.BaseURL+"/v3/audit/verification", wrapper.VerifyAudit)
+
+	router.Post(options.BaseURL+"/internal/audit", wrapper.InternalAppendAudit)
+
 	router.Get(options.BaseURL+"/internal/role", wrapper.InternalListRoles)
 
 	router.Post(options.BaseURL+"/internal/tenant", wrapper.InternalCreateTenant)
@@ -838,6 +1096,22 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Put(options.BaseURL+"/internal/tenant/:tenantId/member/:userId", wrapper.InternalPutMember)
 
+}
+
+type InternalAppendAuditRequestObject struct {
+	Body *InternalAppendAuditJSONRequestBody
+}
+
+type InternalAppendAuditResponseObject interface {
+	VisitInternalAppendAuditResponse(ctx *fiber.Ctx) error
+}
+
+type InternalAppendAudit204Response struct {
+}
+
+func (response InternalAppendAudit204Response) VisitInternalAppendAuditResponse(ctx *fiber.Ctx) error {
+	ctx.Status(204)
+	return nil
 }
 
 type InternalListRolesRequestObject struct {
@@ -1142,8 +1416,65 @@ func (response ChangePlan200JSONResponse) VisitChangePlanResponse(ctx *fiber.Ctx
 	return ctx.JSON(&response)
 }
 
+type ListAuditRequestObject struct {
+	Params ListAuditParams
+}
+
+type ListAuditResponseObject interface {
+	VisitListAuditResponse(ctx *fiber.Ctx) error
+}
+
+type ListAudit200ResponseHeaders struct {
+	Link *string
+}
+
+type ListAudit200JSONResponse struct {
+	Body    AuditPage
+	Headers ListAudit200ResponseHeaders
+}
+
+func (response ListAudit200JSONResponse) VisitListAuditResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type VerifyAuditRequestObject struct {
+	Params VerifyAuditParams
+}
+
+type VerifyAuditResponseObject interface {
+	VisitVerifyAuditResponse(ctx *fiber.Ctx) error
+}
+
+type VerifyAudit200ResponseHeaders struct {
+	Link *string
+}
+
+type VerifyAudit200JSONResponse struct {
+	Body    AuditVerification
+	Headers VerifyAudit200ResponseHeaders
+}
+
+func (response VerifyAudit200JSONResponse) VisitVerifyAuditResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+
+	// (POST /internal/audit)
+	InternalAppendAudit(ctx context.Context, request InternalAppendAuditRequestObject) (InternalAppendAuditResponseObject, error)
 
 	// (GET /internal/role)
 	InternalListRoles(ctx context.Context, request InternalListRolesRequestObject) (InternalListRolesResponseObject, error)
@@ -1195,6 +1526,12 @@ type StrictServerInterface interface {
 	// ChangePlan Move a tenant to another plan
 	// (PUT /v2/tenant/{tenantId}/plan)
 	ChangePlan(ctx context.Context, request ChangePlanRequestObject) (ChangePlanResponseObject, error)
+	// ListAudit Page through the audit trail
+	// (GET /v3/audit)
+	ListAudit(ctx context.Context, request ListAuditRequestObject) (ListAuditResponseObject, error)
+	// VerifyAudit Verify the audit trail
+	// (GET /v3/audit/verification)
+	VerifyAudit(ctx context.Context, request VerifyAuditRequestObject) (VerifyAuditResponseObject, error)
 }
 
 type StrictHandlerFunc func(ctx *fiber.Ctx, args any) (any, error)
@@ -1214,6 +1551,45 @@ type strictHandler struct {
 // validation. It is defined here as well so generated code does not import the
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
+
+// InternalAppendAudit operation middleware
+func (sh *strictHandler) InternalAppendAudit(ctx *fiber.Ctx) error {
+	var request InternalAppendAuditRequestObject
+
+	var body InternalAppendAuditJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InternalAppendAudit(ctx.UserContext(), request.(InternalAppendAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InternalAppendAudit")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InternalAppendAuditResponseObject); ok {
+		if err := validResponse.VisitInternalAppendAuditResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
 
 // InternalListRoles operation middleware
 func (sh *strictHandler) InternalListRoles(ctx *fiber.Ctx) error {
@@ -1739,6 +2115,60 @@ func (sh *strictHandler) ChangePlan(ctx *fiber.Ctx, tenantId TenantId) error {
 		return err
 	} else if validResponse, ok := response.(ChangePlanResponseObject); ok {
 		if err := validResponse.VisitChangePlanResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListAudit operation middleware
+func (sh *strictHandler) ListAudit(ctx *fiber.Ctx, params ListAuditParams) error {
+	var request ListAuditRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAudit(ctx.UserContext(), request.(ListAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAudit")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAuditResponseObject); ok {
+		if err := validResponse.VisitListAuditResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// VerifyAudit operation middleware
+func (sh *strictHandler) VerifyAudit(ctx *fiber.Ctx, params VerifyAuditParams) error {
+	var request VerifyAuditRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.VerifyAudit(ctx.UserContext(), request.(VerifyAuditRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "VerifyAudit")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(VerifyAuditResponseObject); ok {
+		if err := validResponse.VisitVerifyAuditResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -12,6 +12,7 @@ import (
 // Server answers the operations of openapi.yaml.
 type Server struct {
 	Tenants *tenant.Service
+	Audit   *tenant.Trail
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)

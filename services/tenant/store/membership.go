@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/tenant"
@@ -126,7 +127,7 @@ const upsertMember = `
 	RETURNING ` + memberColumns
 
 // PutMember is tenant.Store's.
-func (s *Store) PutMember(ctx context.Context, m tenant.Membership) (*tenant.Membership, error) {
+func (s *Store) PutMember(ctx context.Context, m tenant.Membership, e audit.Entry) (*tenant.Membership, error) {
 	ids, owner := make([]string, 0, len(m.Roles)), false
 	for _, r := range m.Roles {
 		ids, owner = append(ids, r.ID), owner || r.ID == tenant.RoleOwner
@@ -137,7 +138,7 @@ func (s *Store) PutMember(ctx context.Context, m tenant.Membership) (*tenant.Mem
 	if !owner {
 		b.Exec(keepOwner, m.TenantID, m.UserID, tenant.RoleOwner)
 	}
-	pg.Row(b, &row, upsertMember, m.TenantID, m.UserID, ids, m.CreatedAt)
+	audit.ChangeRow(b, &row, e, upsertMember, m.TenantID, m.UserID, ids, m.CreatedAt)
 	endUser(b, m.UserID)
 	if err := s.DB.Send(ctx, b); err != nil || row == nil {
 		return nil, changed(err)
@@ -149,12 +150,12 @@ func (s *Store) PutMember(ctx context.Context, m tenant.Membership) (*tenant.Mem
 const deleteMember = `DELETE FROM membership WHERE tenant_id = $1 AND user_id = $2`
 
 // RemoveMember is tenant.Store's.
-func (s *Store) RemoveMember(ctx context.Context, id, user string) (bool, error) {
+func (s *Store) RemoveMember(ctx context.Context, id, user string, e audit.Entry) (bool, error) {
 	var removed int64
 	b := pg.Tenant(id)
 	b.Exec(lockTenant, id)
 	b.Exec(keepOwner, id, user, tenant.RoleOwner)
-	b.Affected(&removed, deleteMember, id, user)
+	audit.Change(b, &removed, e, deleteMember, id, user)
 	endUser(b, user)
 	err := s.DB.Send(ctx, b)
 	return removed == 1, changed(err)

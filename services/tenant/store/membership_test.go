@@ -30,7 +30,7 @@ func membership(id, user string, roles ...string) tenant.Membership {
 
 func put(t *testing.T, s *store.Store, id, user string, roles ...string) {
 	t.Helper()
-	if m, err := s.PutMember(t.Context(), membership(id, user, roles...)); err != nil || m == nil {
+	if m, err := s.PutMember(t.Context(), membership(id, user, roles...), entry(id, tenant.MemberChange)); err != nil || m == nil {
 		t.Fatalf("put %v: %+v, %v", roles, m, err)
 	}
 }
@@ -75,13 +75,13 @@ func TestMember(t *testing.T) {
 			t.Errorf("read %+v, %+v, %v, want %v", found, m, err, roles)
 		}
 	}
-	if m, err := s.PutMember(t.Context(), membership(two, user, owner)); err != nil || m != nil {
+	if m, err := s.PutMember(t.Context(), membership(two, user, owner), entry(two, tenant.MemberChange)); err != nil || m != nil {
 		t.Errorf("put into a tenant that is not there: %+v, %v", m, err)
 	}
-	if removed, err := s.RemoveMember(t.Context(), one, user); err != nil || !removed {
+	if removed, err := s.RemoveMember(t.Context(), one, user, entry(one, tenant.MemberRemove)); err != nil || !removed {
 		t.Errorf("removed %v, %v", removed, err)
 	}
-	if removed, err := s.RemoveMember(t.Context(), one, user); err != nil || removed {
+	if removed, err := s.RemoveMember(t.Context(), one, user, entry(one, tenant.MemberRemove)); err != nil || removed {
 		t.Errorf("removed again: %v, %v", removed, err)
 	}
 	if _, m, err := s.ReadMember(t.Context(), one, user); err != nil || m != nil {
@@ -103,7 +103,7 @@ func TestTheOwnerIsMadeWithTheTenantAndNotAgain(t *testing.T) {
 		t.Fatalf("owner %+v, %v", m, err)
 	}
 	put(t, s, one, another, owner)
-	if _, err := s.RemoveMember(t.Context(), one, user); err != nil {
+	if _, err := s.RemoveMember(t.Context(), one, user, entry(one, tenant.MemberRemove)); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := s.Create(t.Context(), made, user); err != nil { // the effect of a registration, once more
@@ -123,17 +123,17 @@ func TestTheLastOwnerStays(t *testing.T) {
 	put(t, s, one, user, owner, clinician)
 	put(t, s, two, another, owner) // another tenant's Owner is no help
 	before := len(effects(t, database))
-	if _, err := s.PutMember(t.Context(), membership(one, user, clinician)); !errors.Is(err, tenant.ErrLastOwner) {
+	if _, err := s.PutMember(t.Context(), membership(one, user, clinician), entry(one, tenant.MemberChange)); !errors.Is(err, tenant.ErrLastOwner) {
 		t.Errorf("demoted the last Owner: %v", err)
 	}
-	if _, err := s.RemoveMember(t.Context(), one, user); !errors.Is(err, tenant.ErrLastOwner) {
+	if _, err := s.RemoveMember(t.Context(), one, user, entry(one, tenant.MemberRemove)); !errors.Is(err, tenant.ErrLastOwner) {
 		t.Errorf("removed the last Owner: %v", err)
 	}
 	if now := len(effects(t, database)); now != before {
 		t.Errorf("what was refused had %d effects", now-before)
 	}
 	put(t, s, one, user, owner) // stays an Owner
-	if removed, err := s.RemoveMember(t.Context(), one, another); err != nil || !removed {
+	if removed, err := s.RemoveMember(t.Context(), one, another, entry(one, tenant.MemberRemove)); err != nil || !removed {
 		t.Errorf("another member: %v, %v", removed, err)
 	}
 }
@@ -148,12 +148,14 @@ func TestTwoOwnersCannotBothGo(t *testing.T) {
 		put(t, s, one, another, owner)
 		var errs [2]error
 		var both sync.WaitGroup
-		both.Go(func() { _, errs[0] = s.PutMember(t.Context(), membership(one, user, clinician)) })
+		both.Go(func() {
+			_, errs[0] = s.PutMember(t.Context(), membership(one, user, clinician), entry(one, tenant.MemberChange))
+		})
 		both.Go(func() {
 			if round%2 == 0 {
-				_, errs[1] = s.PutMember(t.Context(), membership(one, another, clinician))
+				_, errs[1] = s.PutMember(t.Context(), membership(one, another, clinician), entry(one, tenant.MemberChange))
 			} else {
-				_, errs[1] = s.RemoveMember(t.Context(), one, another)
+				_, errs[1] = s.RemoveMember(t.Context(), one, another, entry(one, tenant.MemberRemove))
 			}
 		})
 		both.Wait()

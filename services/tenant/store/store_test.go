@@ -63,7 +63,7 @@ func TestChangePlanEndsTheTenantsSessions(t *testing.T) {
 	t.Parallel()
 	s, database := open(t)
 	create(t, s, one, "Harbour")
-	changed, err := s.ChangePlan(t.Context(), one, tenant.PlanStandard)
+	changed, err := s.ChangePlan(t.Context(), one, tenant.PlanStandard, entry(one, tenant.PlanChange))
 	if err != nil || changed == nil || changed.Plan != tenant.PlanStandard {
 		t.Fatalf("changed %+v, %v", changed, err)
 	}
@@ -81,7 +81,7 @@ func TestChangePlanEndsTheTenantsSessions(t *testing.T) {
 	if err := json.Unmarshal(payload, &said); err != nil || kind != "session.revoke" || said.Tenant != one {
 		t.Errorf("effect %s %s", kind, payload)
 	}
-	if none, err := s.ChangePlan(t.Context(), two, tenant.PlanStandard); err != nil || none != nil {
+	if none, err := s.ChangePlan(t.Context(), two, tenant.PlanStandard, entry(two, tenant.PlanChange)); err != nil || none != nil {
 		t.Errorf("changed what is not there: %+v, %v", none, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/tenant"
@@ -71,10 +72,11 @@ func (s *Store) Read(ctx context.Context, id string) (*tenant.Tenant, error) {
 const updatePlan = `UPDATE tenant SET plan = $2 WHERE id = $1`
 
 // ChangePlan is tenant.Store's.
-func (s *Store) ChangePlan(ctx context.Context, id, plan string) (*tenant.Tenant, error) {
+func (s *Store) ChangePlan(ctx context.Context, id, plan string, e audit.Entry) (*tenant.Tenant, error) {
 	var changed *tenant.Tenant
+	var updated int64
 	b := pg.Tenant(id)
-	b.Exec(updatePlan, id, plan)
+	audit.Change(b, &updated, e, updatePlan, id, plan)
 	pg.Row(b, &changed, selectTenant, id)
 	endSessions(b, id)
 	err := s.DB.Send(ctx, b)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/rand"
 	"time"
 
@@ -17,6 +18,9 @@ func federate(c settings, service *identity.Service, kept *store.Store) (*federa
 	}
 	return federation.New(federation.Service{
 		Store: kept, Hasher: service.Hasher, Sealer: service.Sealer,
+		Invited: func(ctx context.Context, tenantID, email string) (bool, error) {
+			return kept.Invited(ctx, tenantID, email, time.Now())
+		},
 		Environment: c.Environment, PublicURL: issuer, Now: time.Now, Random: rand.Reader,
 	}), nil
 }

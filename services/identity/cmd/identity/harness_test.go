@@ -142,6 +142,12 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 
 func start(t testing.TB) *meshed {
 	t.Helper()
+	return startAt(t, "https://mesh.example/")
+}
+
+// startAt is start at another public address.
+func startAt(t testing.TB, publicURL string) *meshed {
+	t.Helper()
 	m := &meshed{
 		tenants: &neighbour{tenants: map[string]identity.Standing{}}, clock: &clock{at: time.Now()},
 		log: &bytes.Buffer{}, logged: &sync.Mutex{},
@@ -167,7 +173,7 @@ func start(t testing.TB) *meshed {
 	t.Cleanup(func() { stop(); loops.Wait() })
 
 	c := settings{
-		Common: config.Common{Environment: config.Demo}, PublicURL: "https://mesh.example/",
+		Common: config.Common{Environment: config.Demo}, PublicURL: publicURL,
 		CredentialKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
 		PublicClientID: "prs-public", PublicRedirectURIs: []string{"http://127.0.0.1/callback", "http://[::1]/callback"},
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -69,7 +70,12 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	kept := &store.Store{DB: db, Log: p.Logger}
-	tenants := peer.NewTenants(p.Peers.Caller("tenant", p.Keyring, p.Name), time.Now)
+	caller := p.Peers.Caller("tenant", p.Keyring, p.Name)
+	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(caller), audit.Options{})
+	if err != nil {
+		return err
+	}
+	tenants := peer.NewTenants(caller, time.Now)
 	service, server, err := assemble(c, p.Logger, tenants, kept, shared, relay.Nudge)
 	if err != nil {
 		return err
@@ -87,7 +93,7 @@ func serve(ctx context.Context) error {
 	routes(app, &rest.Server{
 		Identity: service, Launcher: launcher(service, kept, server), Federation: federated,
 	}, server)
-	return p.Serve(ctx, app, relay.Run, kept.Sweep, service.Uses.Run)
+	return p.Serve(ctx, app, relay.Run, trail.Run, kept.Sweep, service.Uses.Run)
 }
 
 // The labels under which keys are derived from CREDENTIAL_KEY. They must never change.

@@ -5,6 +5,9 @@ import (
 	"context"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/config"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/program"
@@ -43,12 +46,16 @@ func serve(ctx context.Context) error {
 	defer db.Close()
 
 	patients := store.New(db, p.Logger)
+	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(p.Peers.Caller("tenant", p.Keyring, p.Name)), audit.Options{})
+	if err != nil {
+		return err
+	}
 	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}))
 	if err != nil {
 		return err
 	}
-	server := &rest.Server{Patients: &patient.Service{Store: patients, Now: time.Now}}
+	server := &rest.Server{Patients: &patient.Service{Store: patients, Now: time.Now, NewID: uuid.NewV7}}
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
-	return p.Serve(ctx, app, patients.RollUp, patients.Sweep)
+	return p.Serve(ctx, app, patients.RollUp, patients.Sweep, trail.Run)
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -61,6 +62,10 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	kept := &store.Store{DB: db, Log: p.Logger}
+	trail, err := audit.NewRelay(db, p.Logger, kept.Append, audit.Options{})
+	if err != nil {
+		return err
+	}
 	service := &tenant.Service{
 		Store: kept, Environment: c.Environment, Now: time.Now, NewID: uuid.NewV7, Nudge: relay.Nudge,
 	}
@@ -68,7 +73,7 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Tenants: service}, nil),
+	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Tenants: service, Audit: &tenant.Trail{Store: kept}}, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
-	return p.Serve(ctx, app, relay.Run, kept.Sweep)
+	return p.Serve(ctx, app, relay.Run, trail.Run, kept.Sweep)
 }

@@ -1,0 +1,31 @@
+-- +goose Up
+-- See libs/audit.
+CREATE TABLE audit_entry (
+    seq           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    id            uuid        NOT NULL,
+    at            timestamptz NOT NULL,
+    tenant_id     uuid        NOT NULL,
+    actor_type    text        NOT NULL,
+    actor_id      text        NOT NULL,
+    credential_id text        NOT NULL,
+    action        text        NOT NULL,
+    trace_id      text        NOT NULL,
+    patient_id    bigint,
+    outcome       text        NOT NULL
+) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
+
+CREATE TABLE audit_lease (
+    single boolean     PRIMARY KEY DEFAULT true CHECK (single),
+    holder uuid        NOT NULL,
+    until  timestamptz NOT NULL
+);
+INSERT INTO audit_lease (holder, until) VALUES ('00000000-0000-0000-0000-000000000000', '-infinity');
+
+-- +goose StatementBegin
+DO $$
+DECLARE service text := current_setting('app.service_role');
+BEGIN
+    EXECUTE format('GRANT SELECT, INSERT, DELETE ON audit_entry TO %I', service);
+    EXECUTE format('GRANT SELECT, UPDATE ON audit_lease TO %I', service);
+END $$;
+-- +goose StatementEnd
