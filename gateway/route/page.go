@@ -17,7 +17,8 @@ func pages() []Route {
 	}
 	for _, at := range []string{
 		"/sign-up", "/verify-email", "/sign-in", "/sign-in/passkey/begin", "/sign-in/passkey/finish", "/sign-in/second-factor",
-		"/sign-in/second-factor/send", "/sign-in/federated/link", "/sign-out", "/forgot-password", "/reset-password", "/choose-organization", "/oauth2/authorize",
+		"/sign-in/second-factor/send", "/sign-in/second-factor/passkey/begin", "/sign-in/second-factor/passkey/finish", "/sign-in/federated/link",
+		"/sign-out", "/forgot-password", "/reset-password", "/choose-organization", "/oauth2/authorize",
 		"/account/profile", "/account/password", "/account/organization", "/account/step-up", "/account/session/end", "/account/session/end-all",
 		"/account/key", "/account/key/revoke", "/account/totp", "/account/totp/confirm", "/account/totp/remove", "/account/recovery",
 		"/account/passkey/begin", "/account/passkey/finish", "/account/passkey/remove", "/agreement", "/invitation",

@@ -32,6 +32,7 @@ DO $$
 DECLARE service text := current_setting('app.service_role');
 BEGIN
 	EXECUTE format('GRANT SELECT, INSERT, DELETE ON audit_entry TO %I', service);
+	EXECUTE format('GRANT USAGE ON SEQUENCE audit_entry_seq_seq TO %I', service);
 	EXECUTE format('GRANT SELECT, UPDATE ON audit_lease TO %I', service);
 	EXECUTE format('GRANT SELECT, INSERT, UPDATE ON thing TO %I', service);
 END $$;
@@ -123,7 +124,7 @@ func start(t *testing.T, db *pg.DB, deliver audit.Deliver, o audit.Options) (sto
 
 func waiting(t *testing.T, db *pg.DB) (n int64) {
 	t.Helper()
-	send(t, db, func(b *pg.Batch) { pg.Value(b, &n, `SELECT count(*) FROM audit_entry`) })
+	send(t, db, func(b *pg.Batch) { pg.Value(b, &n, `SELECT coalesce(sum(number), 0) FROM audit_entry`) })
 	return n
 }
 
@@ -222,7 +223,9 @@ func TestWhatIsKeptIsWhatHappened(t *testing.T) {
 func queued(t *testing.T, db *pg.DB) (list []string) {
 	t.Helper()
 	var rows []struct{ Action string }
-	send(t, db, func(b *pg.Batch) { pg.Rows(b, &rows, `SELECT action FROM audit_entry ORDER BY seq`) })
+	send(t, db, func(b *pg.Batch) {
+		pg.Rows(b, &rows, `SELECT e->>'action' AS action FROM audit_entry, json_array_elements(entries) AS e ORDER BY seq`)
+	})
 	for _, r := range rows {
 		list = append(list, r.Action)
 	}
@@ -245,7 +248,8 @@ func TestReadsAtTheSameTimeShareACommitAndEachIsKept(t *testing.T) {
 				}
 				var there bool // at once, for whoever looks
 				b := pg.Global()
-				pg.Value(b, &there, `SELECT EXISTS (SELECT FROM audit_entry WHERE id = $1 AND patient_id = 7 AND tenant_id = $2)`, e.ID, tenant)
+				pg.Value(b, &there, `
+					SELECT EXISTS (SELECT FROM audit_entry, json_array_elements(entries) AS e WHERE e->>'id' = $1 AND e->>'patientId' = '7' AND e->>'tenantId' = $2)`, e.ID, tenant)
 				if err := db.Send(t.Context(), b); err != nil || !there {
 					t.Error("not there: ", err)
 				}
@@ -255,8 +259,8 @@ func TestReadsAtTheSameTimeShareACommitAndEachIsKept(t *testing.T) {
 	reading.Wait()
 	var kept, commits int64
 	send(t, db, func(b *pg.Batch) {
-		pg.Value(b, &kept, `SELECT count(DISTINCT id) FROM audit_entry`)
-		pg.Value(b, &commits, `SELECT count(DISTINCT xmin::text) FROM audit_entry`)
+		pg.Value(b, &kept, `SELECT count(DISTINCT e->>'id') FROM audit_entry, json_array_elements(entries) AS e`)
+		pg.Value(b, &commits, `SELECT count(*) FROM audit_entry WHERE number = json_array_length(entries)`)
 	})
 	if kept != readers*each || commits >= kept {
 		t.Errorf("%d kept in %d commits", kept, commits)
@@ -294,7 +298,7 @@ func TestTheRelayDeliversInOrderWholeAndOnce(t *testing.T) {
 		want = append(want, fmt.Sprint(i+1))
 		send(t, db, func(b *pg.Batch) { audit.Keep(b, entry(want[i+1])) })
 	}
-	start(t, db, to.deliver, audit.Options{Batch: 10, Poll: 5 * time.Millisecond})
+	start(t, db, audit.To(to.deliver), audit.Options{Batch: 10, Poll: 5 * time.Millisecond})
 	eventually(t, func() bool { return waiting(t, db) == 0 })
 	if diff := cmp.Diff(want, to.actions()); diff != "" {
 		t.Error(diff)
@@ -303,6 +307,24 @@ func TestTheRelayDeliversInOrderWholeAndOnce(t *testing.T) {
 		t.Errorf("deliveries of %v", to.sizes)
 	}
 	if diff := cmp.Diff(failed, to.got[0], cmp.Transformer("UTC", time.Time.UTC)); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestAnEntryThatIsCommittedLateIsNotPassedOver(t *testing.T) {
+	t.Parallel()
+	db, to := open(t), &collector{}
+	send(t, db, func(b *pg.Batch) { // its number is given, and is free until it commits
+		b.Exec(`SELECT nextval(pg_get_serial_sequence('audit_entry', 'seq'))`)
+		audit.Keep(b, entry("early"))
+	})
+	start(t, db, audit.To(to.deliver), audit.Options{Poll: time.Millisecond, FullLook: 50 * time.Millisecond})
+	eventually(t, func() bool { return waiting(t, db) == 0 })
+	send(t, db, func(b *pg.Batch) {
+		b.Exec(`INSERT INTO audit_entry (seq, entries) OVERRIDING SYSTEM VALUE VALUES (1, $1)`, audit.List(entry("late")))
+	})
+	eventually(t, func() bool { return waiting(t, db) == 0 })
+	if diff := cmp.Diff([]string{"early", "late"}, to.actions()); diff != "" {
 		t.Error(diff)
 	}
 }
@@ -316,7 +338,7 @@ func TestWhatCannotBeDeliveredWaits(t *testing.T) {
 		defer func() { tried <- struct{}{} }()
 		return to.deliver(ctx, entries)
 	}
-	start(t, db, deliver, audit.Options{Poll: time.Millisecond, FirstPause: time.Millisecond, LongestPause: time.Millisecond})
+	start(t, db, audit.To(deliver), audit.Options{Poll: time.Millisecond, FirstPause: time.Millisecond, LongestPause: time.Millisecond})
 	<-tried
 	<-tried
 	if waiting(t, db) != 2 {
@@ -332,7 +354,7 @@ func TestWhatCannotBeDeliveredWaits(t *testing.T) {
 func TestARelayThatEndsDeliversWhatIsThere(t *testing.T) {
 	t.Parallel()
 	db, to := open(t), &collector{}
-	stop := start(t, db, to.deliver, audit.Options{Poll: time.Hour})
+	stop := start(t, db, audit.To(to.deliver), audit.Options{Poll: time.Hour})
 	send(t, db, func(b *pg.Batch) { audit.Keep(b, entry("last")) })
 	stop()
 	if waiting(t, db) != 0 || strings.Join(to.actions(), " ") != "last" {
@@ -344,10 +366,10 @@ func TestOfTwoRelaysOneWorksAndTheOtherFollows(t *testing.T) {
 	t.Parallel()
 	db, first, second := open(t), &collector{}, &collector{}
 	o := audit.Options{Poll: time.Millisecond, Batch: 5}
-	stop := start(t, db, first.deliver, o)
+	stop := start(t, db, audit.To(first.deliver), o)
 	send(t, db, func(b *pg.Batch) { audit.Keep(b, entry("a")) })
 	eventually(t, func() bool { return waiting(t, db) == 0 })
-	start(t, db, second.deliver, o)
+	start(t, db, audit.To(second.deliver), o)
 	for range 50 {
 		send(t, db, func(b *pg.Batch) { audit.Keep(b, entry("b")) })
 	}

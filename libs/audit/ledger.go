@@ -30,8 +30,8 @@ type line struct {
 
 const (
 	// mostWriters is how many commits are under way at a time: what comes meanwhile is the next one.
-	mostWriters = 2
-	mostLines   = 500  // in one commit
+	mostWriters = 1
+	mostLines   = 100  // in one commit
 	mostWaiting = 4096 // at a time; beyond it reads are refused
 	writeLimit  = 5 * time.Second
 )
@@ -82,7 +82,11 @@ func (l *Ledger) write() {
 		// Of whoever waits, one may give up: the others do not.
 		ctx, cancel := context.WithTimeout(context.Background(), writeLimit)
 		b := pg.Global()
-		b.Exec(keepMany, columnsOf(lines)...)
+		entries := make([]Entry, len(lines))
+		for i, one := range lines {
+			entries[i] = one.entry
+		}
+		Keep(b, entries...)
 		err := l.db.Send(ctx, b)
 		cancel()
 		for _, one := range lines {
@@ -104,21 +108,4 @@ func (l *Ledger) take() []line {
 		l.waiting = nil
 	}
 	return lines
-}
-
-const keepMany = `INSERT INTO ` + Table + `
-	SELECT * FROM unnest($1::uuid[], $2::timestamptz[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[], $8::text[], $9::bigint[], $10::text[])`
-
-// columnsOf turns entries into one list for each of their columns.
-func columnsOf(lines []line) []any {
-	n := len(lines)
-	ids, tenants, types, actors := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	credentials, actions, traces, outcomes := make([]string, n), make([]string, n), make([]string, n), make([]string, n)
-	instants, patients := make([]time.Time, n), make([]*int64, n)
-	for i, one := range lines {
-		e := one.entry
-		ids[i], instants[i], tenants[i], types[i], actors[i] = e.ID, e.At, e.TenantID, e.Actor.Type, e.Actor.ID
-		credentials[i], actions[i], traces[i], patients[i], outcomes[i] = e.CredentialID, e.Action, e.TraceID, e.PatientID, e.Outcome
-	}
-	return []any{ids, instants, tenants, types, actors, credentials, actions, traces, patients, outcomes}
 }

@@ -20,7 +20,7 @@ type waitingRow struct{ Depth, Oldest int64 }
 
 func (m *meters) start(meter metric.Meter) error {
 	depth, err := meter.Int64ObservableGauge("audit.depth", metric.WithUnit("{entry}"),
-		metric.WithDescription("Audit entries that wait to be chained, counted up to 10000."))
+		metric.WithDescription("Audit entries that wait to be chained, counted up to 10000 commits."))
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,9 @@
 package audit
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -16,33 +18,46 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 )
 
-// Deliver hands entries to where they are chained, all or none. One that was handed over before is not recorded again.
-type Deliver func(ctx context.Context, entries []Entry) error
+// Deliver hands entries, a list in JSON, to where they are chained, all or none. One that was handed over before is not
+// recorded again.
+type Deliver func(ctx context.Context, entries json.RawMessage) error
 
 // Path is where the tenant service takes entries.
 const Path = "/internal/audit"
 
 // Entries is the body that it takes.
-type Entries struct {
-	Entries []Entry `json:"entries"`
+type Entries[T json.RawMessage | []Entry] struct {
+	Entries T `json:"entries"`
 }
 
 // ToTenant delivers to the tenant service.
 func ToTenant(tenant *mesh.Caller) Deliver {
-	return func(ctx context.Context, entries []Entry) error {
+	return func(ctx context.Context, entries json.RawMessage) error {
 		_, err := mesh.Ask[struct{}](ctx, tenant, mesh.Question{
-			Method: http.MethodPost, Target: Path, Body: Entries{entries}, Self: true, Repeat: mesh.RepeatAlways,
+			Method: http.MethodPost, Target: Path, Body: Entries[json.RawMessage]{entries}, Self: true, Repeat: mesh.RepeatAlways,
 		})
 		return err
 	}
 }
 
+// To delivers within the program.
+func To(take func(ctx context.Context, entries []Entry) error) Deliver {
+	return func(ctx context.Context, raw json.RawMessage) error {
+		var entries []Entry
+		if err := json.Unmarshal(raw, &entries); err != nil {
+			return fmt.Errorf("read audit entries: %w", err)
+		}
+		return take(ctx, entries)
+	}
+}
+
 // Options are the bounds of a relay. Every zero value has a default.
 type Options struct {
-	Poll  time.Duration // look for entries so often; 200 ms
-	Batch int           // entries to a delivery; 500
-	Lease time.Duration // how long the queue belongs to the relay that looked last; 15 s
-	Drain time.Duration // the longest that a relay goes on at its end, while entries are there; 5 s
+	Poll     time.Duration // look for entries so often; 200 ms
+	Batch    int           // entries to a delivery, or some more that were kept with them; 500
+	Lease    time.Duration // how long the queue belongs to the relay that looked last; 15 s
+	FullLook time.Duration // look for entries that were passed over so often; 1 s
+	Drain    time.Duration // the longest that a relay goes on at its end, while entries are there; 5 s
 	// FirstPause and LongestPause bound the wait after a failed delivery; 100 ms and 10 s.
 	FirstPause   time.Duration
 	LongestPause time.Duration
@@ -53,6 +68,7 @@ func (o Options) complete() Options {
 	o.Poll = positive(o.Poll, 200*time.Millisecond)
 	o.Batch = positive(o.Batch, 500)
 	o.Lease = positive(o.Lease, 15*time.Second)
+	o.FullLook = positive(o.FullLook, time.Second)
 	o.Drain = positive(o.Drain, 5*time.Second)
 	o.FirstPause = positive(o.FirstPause, 100*time.Millisecond)
 	o.LongestPause = positive(o.LongestPause, 10*time.Second)
@@ -78,6 +94,8 @@ type Relay struct {
 	o       Options
 	self    uuid.UUID
 	meters  meters
+	floor   int64     // below it nothing is looked for until the next full look
+	looked  time.Time // the last full look
 }
 
 // NewRelay makes a relay; Run makes it work.
@@ -113,6 +131,7 @@ func (r *Relay) Run(ctx context.Context) error {
 			timer.Stop()
 			end, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.o.Drain)
 			defer cancel()
+			r.looked = time.Time{}
 			if err := r.drain(end); err != nil {
 				r.log.WarnContext(end, "audit: entries wait for the next start", "error", err.Error())
 			}
@@ -132,6 +151,7 @@ func (r *Relay) drain(ctx context.Context) error {
 			return err
 		}
 		if err := r.hand(ctx, waiting); err != nil {
+			r.looked = time.Time{}
 			return err
 		}
 		delivered = delivered[:0]
@@ -152,37 +172,24 @@ func (r *Relay) leave(ctx context.Context) {
 func (r *Relay) hand(ctx context.Context, waiting []row) error {
 	ctx, cancel := context.WithTimeout(ctx, r.o.Lease*2/3)
 	defer cancel()
-	entries := make([]Entry, len(waiting))
-	for i, row := range waiting {
-		entries[i] = row.entry()
+	list, number := []byte{'['}, 0
+	for _, row := range waiting {
+		if number > 0 {
+			list = append(list, ',')
+		}
+		list = append(list, bytes.TrimSuffix(bytes.TrimPrefix(row.Entries, []byte{'['}), []byte{']'})...)
+		number += int(row.Number)
 	}
-	err := r.deliver(ctx, entries)
-	r.meters.count(ctx, len(entries), err)
+	err := r.deliver(ctx, append(list, ']'))
+	r.meters.count(ctx, number, err)
 	return err
 }
 
-// row is a waiting entry.
+// row is what was kept at once.
 type row struct {
-	Seq          int64
-	ID           string
-	At           time.Time
-	TenantID     string
-	ActorType    string
-	ActorID      string
-	CredentialID string
-	Action       string
-	TraceID      string
-	PatientID    *int64
-	Outcome      string
-}
-
-func (w row) entry() Entry {
-	e := Entry{
-		ID: w.ID, At: w.At, TenantID: w.TenantID, CredentialID: w.CredentialID, Action: w.Action, TraceID: w.TraceID,
-		PatientID: w.PatientID, Outcome: w.Outcome,
-	}
-	e.Actor.Type, e.Actor.ID = w.ActorType, w.ActorID
-	return e
+	Seq     int64
+	Number  int32
+	Entries []byte
 }
 
 const (
@@ -191,16 +198,19 @@ const (
 	take = `
 	WITH mine AS (
 		UPDATE audit_lease SET holder = $1, until = clock_timestamp() + $2::interval
-		WHERE (holder = $1 OR until < clock_timestamp()) AND EXISTS (SELECT FROM audit_entry)
+		WHERE (holder = $1 OR until < clock_timestamp())
+			AND (SELECT seq FROM audit_entry WHERE seq > $4 ORDER BY seq LIMIT 1) IS NOT NULL
 		RETURNING 1
 	)
-	SELECT seq, id::text AS id, at, tenant_id::text AS tenant_id, actor_type, actor_id, credential_id, action, trace_id, patient_id, outcome
-	FROM audit_entry WHERE EXISTS (SELECT FROM mine) ORDER BY seq LIMIT $3`
+	SELECT seq, number, entries FROM (
+		SELECT seq, number, entries, sum(number) OVER (ORDER BY seq ROWS UNBOUNDED PRECEDING) - number AS before
+		FROM (SELECT seq, number, entries FROM audit_entry WHERE seq > $4 AND EXISTS (SELECT FROM mine) ORDER BY seq LIMIT $3) AS first
+	) AS counted WHERE before < $3 ORDER BY seq`
 	release = `UPDATE audit_lease SET until = '-infinity' WHERE holder = $1 AND until > clock_timestamp()`
 	// The backlog is counted no further than is worth knowing.
 	backlog = `
-	SELECT count(*) AS depth, coalesce(extract(epoch FROM now() - min(at)), 0)::bigint AS oldest
-	FROM (SELECT at FROM audit_entry ORDER BY seq LIMIT 10000) AS waiting`
+	SELECT coalesce(sum(number), 0) AS depth, coalesce(extract(epoch FROM now() - min(at)), 0)::bigint AS oldest
+	FROM (SELECT number, at FROM audit_entry ORDER BY seq LIMIT 10000) AS waiting`
 )
 
 // next removes what was delivered and gives what is next, none when another relay holds the lease.
@@ -211,11 +221,24 @@ func (r *Relay) next(ctx context.Context, delivered []int64) ([]row, error) {
 	if len(delivered) > 0 {
 		b.Exec(remove, delivered)
 	}
-	pg.Rows(b, &waiting, take, r.self, r.o.Lease, r.o.Batch)
+	pg.Rows(b, &waiting, take, r.self, r.o.Lease, r.o.Batch, r.from())
 	if r.meters.due() {
 		pg.Row(b, &depth, backlog)
 	}
 	err := r.db.Send(ctx, b)
 	r.meters.saw(depth)
+	if len(waiting) > 0 {
+		r.floor = waiting[len(waiting)-1].Seq
+	}
 	return waiting, err
+}
+
+// from is where to look. Until they are vacuumed away, removed entries stand in the way of whoever begins at the
+// beginning; but seq is given before the commit, so that one behind may come late: for it, and for what could not be
+// delivered, all is looked at now and then.
+func (r *Relay) from() int64 {
+	if time.Since(r.looked) >= r.o.FullLook {
+		r.looked, r.floor = time.Now(), 0
+	}
+	return r.floor
 }

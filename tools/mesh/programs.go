@@ -32,7 +32,7 @@ const drainLimit = 30 * time.Second
 func ours() []string {
 	return []string{
 		"LISTEN_ADDR", "ADVERTISE_ADDR", "PEERS", "MESH_KEY", "CREDENTIAL_KEY", "REDIS_URL", "DATABASE_URL", "DATABASE_MIGRATE_URL",
-		"ENVIRONMENT", "PUBLIC_URL", "MAIL_DIR", "BLOB_URL", "GATEWAY_ADDR", "MESH_DIR",
+		"ENVIRONMENT", "PUBLIC_URL", "MAIL_DIR", "SMTP_URL", "BLOB_URL", "GATEWAY_ADDR", "MESH_DIR",
 	}
 }
 
@@ -116,6 +116,12 @@ func (s surroundings) environment(name string) []string {
 	case "identity":
 		env["CREDENTIAL_KEY"] = s.secrets.CredentialKey
 		env["MAIL_DIR"] = s.dir.Path("mail")
+		strict := []string{"SIGN_IN_PER_ADDRESS", "REGISTER_PER_ADDRESS", "RESET_PER_ADDRESS"}
+		for _, limit := range strict {
+			if env[limit] == "" {
+				env[limit] = localLimit
+			}
+		}
 	case "attachment":
 		env["BLOB_URL"] = "file://" + s.dir.Path("blobs")
 	case Gateway:

@@ -87,6 +87,9 @@ func (p *provider) rotate(t *testing.T) {
 	p.id, p.key = uuid.NewString(), fresh
 }
 
+// making guards what the example's providers share: each one that is made writes the endpoints that all of them read.
+var making sync.RWMutex
+
 func newProvider(t *testing.T, redirects ...string) *provider {
 	t.Helper()
 	srv := httptest.NewUnstartedServer(nil)
@@ -95,7 +98,9 @@ func newProvider(t *testing.T, redirects ...string) *provider {
 	p.Storage = storage.NewStorageWithClients(p.people, map[string]*storage.Client{
 		clientID: storage.WebClient(clientID, clientSecret, redirects...),
 	})
+	making.Lock()
 	inner := exampleop.SetupServer(p.issuer, p, slog.New(slog.DiscardHandler), false)
+	making.Unlock()
 	srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { p.serve(w, r, inner) })
 	srv.Start()
 	t.Cleanup(srv.Close)
@@ -119,7 +124,9 @@ func (p *provider) serve(w http.ResponseWriter, r *http.Request, inner http.Hand
 		return
 	}
 	rec := httptest.NewRecorder()
+	making.RLock()
 	inner.ServeHTTP(rec, r)
+	making.RUnlock()
 	body := rec.Body.Bytes()
 	switch r.URL.Path {
 	case "/.well-known/openid-configuration":

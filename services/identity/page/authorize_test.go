@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
 const (
@@ -100,6 +102,10 @@ func TestPrompts(t *testing.T) {
 		b.get(request + more)
 		if !strings.HasPrefix(b.head.Get("Location"), "/sign-in?again=1&") {
 			t.Errorf("%s after a minute: %d %s", more, b.code, b.head.Get("Location"))
+		}
+		onward, _ := url.Parse(b.head.Get("Location"))
+		if b.get(onward.Query().Get("continue")); !strings.HasPrefix(b.head.Get("Location"), "/sign-in?again=1&") {
+			t.Errorf("%s without signing in anew: %d %s", more, b.code, b.head.Get("Location"))
 		}
 	}
 }
@@ -199,7 +205,14 @@ func TestPasskeys(t *testing.T) {
 	if in == nil || !in.Strong() {
 		t.Fatalf("%+v", in)
 	}
-	b.header.Del("X-Csrf-Token")
+	w.challenges["c"] = identity.Challenge{ID: "c", Methods: []string{identity.AnswerPasskey}}
+	b.header.Set("X-Csrf-Token", b.get("/account").form("/account/profile").Get("csrf"))
+	b.do(http.MethodPost, "/sign-in/second-factor/passkey/begin", "application/json", `{}`).want(http.StatusBadRequest)
+	b.do(http.MethodPost, "/sign-in/second-factor/passkey/begin", "application/json", `{"challenge":"other"}`).want(http.StatusNotFound)
+	b.do(http.MethodPost, "/sign-in/second-factor/passkey/begin", "application/json", `{"challenge":"c"}`).want(http.StatusOK, `"handle":"handle"`)
+	b.do(http.MethodPost, "/sign-in/second-factor/passkey/finish", "application/json", `{"challenge":"other","handle":"handle","response":{}}`).want(http.StatusUnauthorized)
+	b.do(http.MethodPost, "/sign-in/second-factor/passkey/finish", "application/json", `{"challenge":"c","handle":"handle","response":{},"continue":"/agreement"}`).want(http.StatusOK, `{"to":"/agreement"}`)
+	in = w.signIns[b.cookies["__Host-sign-in"]]
 	b.header.Set("X-Csrf-Token", b.get("/account").form("/account/profile").Get("csrf"))
 	b.do(http.MethodPost, "/account/passkey/begin", "application/json", `{}`).want(http.StatusOK, "publicKey")
 	b.do(http.MethodPost, "/account/passkey/finish", "application/json", `{"handle":"h","name":"Phone","response":{}}`).want(http.StatusOK, "done=passkey")

@@ -299,6 +299,20 @@ func (w *world) FinishPasskeySignIn(_ context.Context, _ identity.Caller, handle
 	return w.session(identity.ByPasskey), nil
 }
 
+func (w *world) BeginPasskeyAnswer(_ context.Context, challenge string) ([]byte, string, error) {
+	if _, err := w.Challenge(context.Background(), challenge); err != nil {
+		return nil, "", err
+	}
+	return []byte(`{"publicKey":{}}`), "handle", nil
+}
+
+func (w *world) FinishPasskeyAnswer(_ context.Context, _ identity.Caller, challenge, handle string, _ []byte) (identity.Entered, error) {
+	if _, err := w.Challenge(context.Background(), challenge); err != nil || handle != "handle" {
+		return identity.Entered{}, fault.New(fault.Unauthenticated, "wrong_passkey", "The passkey is not known here.")
+	}
+	return w.session(identity.ByPassword, identity.ByPasskey), nil
+}
+
 func (w *world) BeginAuthorize(_ context.Context, p url.Values) (*oauth.Authorization, *oauth.Response, error) {
 	if p.Get("client_id") != clientID || p.Get("redirect_uri") == "" || strings.Contains(p.Get("redirect_uri"), "evil") {
 		return nil, nil, fault.New(fault.Invalid, "invalid_request", "The client or its address is not known.")

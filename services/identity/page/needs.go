@@ -52,6 +52,9 @@ type Factors interface {
 	RemovePasskey(ctx context.Context, userID, id string) error
 	BeginPasskeySignIn(ctx context.Context) (options []byte, handle string, err error)
 	FinishPasskeySignIn(ctx context.Context, c identity.Caller, handle string, response []byte) (identity.Entered, error)
+	// BeginPasskeyAnswer and FinishPasskeyAnswer answer a challenge.
+	BeginPasskeyAnswer(ctx context.Context, challengeID string) (options []byte, handle string, err error)
+	FinishPasskeyAnswer(ctx context.Context, c identity.Caller, challengeID, handle string, response []byte) (identity.Entered, error)
 }
 
 // OAuth is the authorization server, as far as a person decides.

@@ -33,6 +33,8 @@ func (s *Server) Routes() []Route {
 		{Method: get, Pattern: "/sign-in/second-factor", handle: s.secondFactorForm},
 		{Method: post, Pattern: "/sign-in/second-factor", handle: s.secondFactor},
 		{Method: post, Pattern: "/sign-in/second-factor/send", handle: s.sendCode},
+		{Method: post, Pattern: "/sign-in/second-factor/passkey/begin", handle: s.beginPasskeyAnswer},
+		{Method: post, Pattern: "/sign-in/second-factor/passkey/finish", handle: s.finishPasskeyAnswer},
 		{Method: get, Pattern: federatedPath, handle: s.federated},
 		{Method: get, Pattern: federatedPath + "/callback/{tenantId}", handle: s.federatedBack},
 		{Method: get, Pattern: linkPath, member: true, handle: s.linkForm},

@@ -28,7 +28,9 @@ func (s *Server) Invite(ctx context.Context, r api.InviteRequestObject) (api.Inv
 		Email: r.Body.Text("email", body.TextLength).Value,
 		Roles: r.Body.Texts("roles", mostEntries, body.NameLength).Value,
 	}
-	answer := func(i identity.Invitation, roles []identity.Role) ([]byte, error) { return json.Marshal(shownInvitation(i, roles)) }
+	answer := func(i identity.Invitation, roles []identity.Role) ([]byte, error) {
+		return json.Marshal(shownInvitation(i, roles))
+	}
 	made, err := s.People.Invite(ctx, draft, key, answer, func(rules ...fault.Field) error {
 		return r.Body.Err(append(rules, keyFaults...)...)
 	})

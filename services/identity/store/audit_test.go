@@ -41,7 +41,9 @@ func TestWhatIsDoneToCredentialsIsKeptInTheQueue(t *testing.T) {
 	conn, err := pgx.Connect(t.Context(), database.AdminURL)
 	check(t, err)
 	defer conn.Close(context.Background())
-	rows, err := conn.Query(t.Context(), `SELECT action FROM audit_entry WHERE tenant_id = $1 AND outcome = 'success' ORDER BY seq`, tenant)
+	rows, err := conn.Query(t.Context(), `
+		SELECT e->>'action' FROM audit_entry, json_array_elements(entries) AS e
+		WHERE e->>'tenantId' = $1 AND e->>'outcome' = 'success' ORDER BY seq`, tenant)
 	check(t, err)
 	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	check(t, err)

@@ -182,7 +182,9 @@ func TestWhatIsDoneWithALaunchIsKeptInTheQueue(t *testing.T) {
 		_, err := s.SpendLaunch(t.Context(), c.Hash, right, now(), &e)
 		check(t, err)
 	}
-	rows, err := connect(t, database.AdminURL).Query(t.Context(), `SELECT action || ' ' || outcome FROM audit_entry WHERE tenant_id = $1 ORDER BY seq`, c.TenantID)
+	rows, err := connect(t, database.AdminURL).Query(t.Context(), `
+		SELECT (e->>'action') || ' ' || (e->>'outcome') FROM audit_entry, json_array_elements(entries) AS e
+		WHERE e->>'tenantId' = $1 ORDER BY seq`, c.TenantID)
 	check(t, err)
 	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
 	check(t, err)

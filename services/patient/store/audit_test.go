@@ -22,7 +22,9 @@ func kept(t *testing.T, database testkit.Database) []string {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	rows, err := conn.Query(t.Context(), `SELECT action || ' ' || coalesce(patient_id::text, 'none') || ' ' || outcome FROM audit_entry ORDER BY seq`)
+	rows, err := conn.Query(t.Context(), `
+		SELECT e->>'action' || ' ' || coalesce(e->>'patientId', 'none') || ' ' || (e->>'outcome')
+		FROM audit_entry, json_array_elements(entries) WITH ORDINALITY AS one (e, place) ORDER BY seq, place`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -37,11 +37,11 @@ const (
 	), counted AS (
 		INSERT INTO patient_count (tenant_id, delta) SELECT $1, 1 FROM p
 	), kept AS (
-		INSERT INTO ` + audit.Table + ` SELECT $22, $23, $24, $25, $26, $27, $28, $29, coalesce($30, id), $31 FROM p
+		INSERT INTO ` + audit.Table + ` SELECT jsonb_set($22, '{0,patientId}', to_jsonb(id))::json FROM p
 	)`
 	create     = createParts + ` SELECT id FROM p`
 	createOnce = createParts + `, once AS (
-		INSERT INTO ` + idempotency.Table + ` SELECT $1, $32, $33, $34, $35, $36, id::text FROM p
+		INSERT INTO ` + idempotency.Table + ` SELECT $1, $23, $24, $25, $26, $27, id::text FROM p
 	) SELECT id FROM p`
 )
 
@@ -60,8 +60,8 @@ func (s *Store) Create(
 		by.TenantID, p.FirstName, p.MiddleName, p.LastName, p.Prefix, p.Suffix, p.DOB, p.SexAtBirth, p.Gender, p.Race,
 		p.Ethnicity, p.GenderIdentity, p.PreferredLanguage, p.SSNLast4, p.CreatedAt, limit,
 		actor.Type, actor.ID, by.CredentialID, patient.Created, patient.Diff(patient.Patient{}, p),
+		audit.List(e),
 	}
-	args = append(args, e.Args()...)
 	query := create
 	if key.Given() {
 		query = createOnce
@@ -152,7 +152,7 @@ const save = `
 	), counted AS (
 		INSERT INTO patient_count (tenant_id, delta) SELECT $1, $30::bigint FROM p WHERE $30 <> 0
 	), kept AS (
-		INSERT INTO ` + audit.Table + ` SELECT $31, $32, $33, $34, $35, $36, $37, $38, $39, $40 FROM p
+		INSERT INTO ` + audit.Table + ` SELECT $31 FROM p
 	)
 	SELECT count(*) FROM p`
 
@@ -173,12 +173,11 @@ func (s *Store) Save(ctx context.Context, after patient.Patient, change patient.
 		pg.Value(b, &current, unmoved, tenant, after.ID, after.Version)
 	}
 	var saved int64
-	pg.Value(b, &saved, save, append([]any{
-		tenant, after.ID, after.Version, after.FirstName, after.MiddleName, after.LastName, after.Prefix,
+	pg.Value(b, &saved, save, tenant, after.ID, after.Version, after.FirstName, after.MiddleName, after.LastName, after.Prefix,
 		after.Suffix, after.DOB, after.SexAtBirth, after.Gender, after.Race, after.Ethnicity, after.GenderIdentity,
 		after.PreferredLanguage, after.SSNLast4, d.Deceased, d.Date, d.Source, d.Note, d.UpdatedAt, after.UpdatedAt,
 		after.DeletedAt, actor.Type, actor.ID, change.By.CredentialID, change.What, change.Fields, limit, change.Count,
-	}, change.Entry.Args()...)...)
+		audit.List(change.Entry))
 	if err := s.db.Send(ctx, b); err != nil {
 		return false, err
 	}

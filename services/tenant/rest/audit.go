@@ -19,7 +19,7 @@ func (s *Server) InternalAppendAudit(ctx context.Context, r api.InternalAppendAu
 	if err := r.Body.Err(); err != nil {
 		return nil, err
 	}
-	var given audit.Entries
+	var given audit.Entries[[]audit.Entry]
 	if err := json.Unmarshal(r.Body.Raw(), &given); err != nil {
 		return nil, fault.InvalidFields([]fault.Field{{Field: "entries", Code: "invalid_type", Message: "must be a list of entries"}})
 	}

@@ -265,7 +265,7 @@ func TestTheServiceCanNeitherChangeNorRemoveARecord(t *testing.T) {
 	for _, sql := range []string{
 		`UPDATE audit_record SET action = ''`, `DELETE FROM audit_record`, `TRUNCATE audit_record`, `UPDATE audit_head SET records = 0`,
 		`DELETE FROM audit_head`, `INSERT INTO audit_record SELECT * FROM audit_record`, `INSERT INTO audit_head SELECT * FROM audit_head`,
-		`UPDATE audit_entry SET action = ''`, `TRUNCATE audit_entry`,
+		`UPDATE audit_entry SET number = 0`, `TRUNCATE audit_entry`,
 	} {
 		if _, err := conn.Exec(t.Context(), sql); err == nil || !strings.Contains(err.Error(), "permission denied") {
 			t.Errorf("%s: %v", sql, err)
@@ -296,7 +296,9 @@ func TestWhatIsDoneToATenantIsKeptInTheQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(context.Background())
-	rows, err := conn.Query(t.Context(), `SELECT action || ' ' || tenant_id || ' ' || outcome FROM audit_entry ORDER BY seq`)
+	rows, err := conn.Query(t.Context(), `
+		SELECT e->>'action' || ' ' || (e->>'tenantId') || ' ' || (e->>'outcome')
+		FROM audit_entry, json_array_elements(entries) AS e ORDER BY seq`)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -14,6 +14,7 @@ import (
 type settings struct {
 	config.Common
 	pg.Config
+	peopleSettings
 
 	CredentialKey string `env:"CREDENTIAL_KEY,required,notEmpty"` // base64 of 32 bytes; what is kept of credentials depends on it
 	PublicURL     string `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080"`

@@ -542,3 +542,31 @@ func TestConsentIsRememberedPerClientAndScope(t *testing.T) {
 		}
 	}
 }
+
+func TestParallelExchangeWithRevocationLeavesTheNewPair(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	user, second := m.user(t), m.newTenant(t)
+	m.tenants.join(second, user, principal.TenantRead)
+	first := m.signIn(t, user)
+	results := together(8, func() identity.Exchanged {
+		x, err := m.server.Exchange(t.Context(), identity.Exchange{
+			UserID: user, ClientID: publicID, TenantID: second, RefreshToken: first.text("refresh_token"), Revoke: true,
+		})
+		if err != nil {
+			t.Error(err)
+		}
+		return x
+	})
+	for _, x := range results {
+		if x.AccessToken != results[0].AccessToken || x.RefreshToken != results[0].RefreshToken {
+			t.Error("one refresh token gave two pairs")
+		}
+	}
+	if p, found := m.resolve(t, results[0].AccessToken); !found || p.TenantID != second {
+		t.Errorf("who came second ended the new token: %+v, %v", p, found)
+	}
+	if _, found := m.resolve(t, first.text("access_token")); found {
+		t.Error("the old token lives on")
+	}
+}

@@ -43,6 +43,8 @@ const (
 type neighbour struct {
 	mu      sync.Mutex
 	tenants map[string]identity.Standing
+	people  map[string]map[string]identity.Member // by tenant and user
+	mfa     map[string]bool
 	members map[string]principal.Permission // by tenant and user
 	away    bool
 }
@@ -119,6 +121,8 @@ type meshed struct {
 	tenant  string
 	service *identity.Service
 	server  *oauth.Server
+	people  *identity.People
+	mail    string // the folder that letters are written to
 	begun   *beginnings
 
 	launcher *identity.Launcher
@@ -126,6 +130,7 @@ type meshed struct {
 	redis    redis.UniversalClient
 	log      *bytes.Buffer
 	logged   *sync.Mutex
+	database string // URL of the database as the service has it
 	admin    string // URL of the database for a superuser
 }
 
@@ -140,13 +145,13 @@ func (w lockedWriter) Write(p []byte) (int, error) {
 	return w.to.Write(p)
 }
 
-func start(t testing.TB) *meshed {
+func start(t testing.TB, options ...func(*settings)) *meshed {
 	t.Helper()
-	return startAt(t, "https://mesh.example/")
+	return startAt(t, "https://mesh.example/", options...)
 }
 
 // startAt is start at another public address.
-func startAt(t testing.TB, publicURL string) *meshed {
+func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed {
 	t.Helper()
 	m := &meshed{
 		tenants: &neighbour{tenants: map[string]identity.Standing{}}, clock: &clock{at: time.Now()},
@@ -155,7 +160,7 @@ func startAt(t testing.TB, publicURL string) *meshed {
 	log := slog.New(slog.NewJSONHandler(lockedWriter{m.logged, m.log}, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	m.tenant = m.newTenant(t)
 	database := testkit.Postgres(t, store.Migrations())
-	m.admin = database.AdminURL
+	m.database, m.admin = database.URL, database.AdminURL
 	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 8})
 	check(t, err)
 	t.Cleanup(db.Close)
@@ -167,27 +172,34 @@ func startAt(t testing.TB, publicURL string) *meshed {
 
 	relay, err := outbox.NewRelay(db, log, outbox.Options{Handlers: map[string]outbox.Handler{session.Effect: session.Handler(m.redis)}})
 	check(t, err)
-	ctx, stop := context.WithCancel(context.Background())
-	var loops sync.WaitGroup
-	loops.Go(func() { _ = relay.Run(ctx) })
-	t.Cleanup(func() { stop(); loops.Wait() })
+	carry := &relays{relay}
 
 	c := settings{
 		Common: config.Common{Environment: config.Demo}, PublicURL: publicURL,
 		CredentialKey:  base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{9}, 32)),
 		PublicClientID: "prs-public", PublicRedirectURIs: []string{"http://127.0.0.1/callback", "http://[::1]/callback"},
 	}
+	m.mail = t.TempDir()
+	c.peopleSettings = peopleSettings{
+		MailDir: m.mail, SignInFor: 12 * time.Hour, SignInIdle: 2 * time.Hour,
+		SignInsPerAddress: 20, RegistrationsPerAddress: 10, ResetsPerAddress: 20,
+	}
+	for _, o := range options {
+		o(&c)
+	}
 	kept := &store.Store{DB: db, Log: log}
-	service, server, err := assemble(c, log, m.tenants, kept, m.redis, relay.Nudge)
+	service, server, err := assemble(c, log, m.tenants, kept, m.redis, func() { carry.nudge() })
 	check(t, err)
 	service.Now = m.clock.now
 	m.service, m.server, m.begun = service, server, &beginnings{server: server}
 	federated, err := federate(c, service, kept)
 	check(t, err)
+	m.serve(t, c, db, kept, carry)
+	federated.People = m.people
 	app, err := web.New(web.Options{Name: "identity", Logger: log, Keyring: m.keys, Public: public})
 	check(t, err)
 	m.launcher = launcher(service, kept, m.begun)
-	routes(app, &rest.Server{Identity: service, Launcher: m.launcher, Federation: federated}, server)
+	routes(app, &rest.Server{Identity: service, People: m.people, Launcher: m.launcher, Federation: federated}, server)
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	check(t, err)
 	go func() { _ = app.Listener(listener) }()

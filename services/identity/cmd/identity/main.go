@@ -76,11 +76,30 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	tenants := peer.NewTenants(caller, time.Now)
-	service, server, err := assemble(c, p.Logger, tenants, kept, shared, relay.Nudge)
+	carry := relays{relay}
+	service, server, err := assemble(c, p.Logger, tenants, kept, shared, func() { carry.nudge() })
+	if err != nil {
+		return err
+	}
+	post, err := c.post(service, p.Logger)
+	if err != nil {
+		return err
+	}
+	further, err := peopleRelays(db, p.Logger, post, tenants)
+	if err != nil {
+		return err
+	}
+	carry = append(carry, further...)
+	people, err := newPeople(c, service, kept, shared, tenants, server)
 	if err != nil {
 		return err
 	}
 	federated, err := federate(c, service, kept)
+	if err != nil {
+		return err
+	}
+	federated.People = people
+	shown, err := newPages(c, p.Logger, service, people, server, peer.NewAgreements(caller), federated)
 	if err != nil {
 		return err
 	}
@@ -91,9 +110,10 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	routes(app, &rest.Server{
-		Identity: service, Launcher: launcher(service, kept, server), Federation: federated,
+		Identity: service, People: people, Launcher: launcher(service, kept, server), Federation: federated,
 	}, server)
-	return p.Serve(ctx, app, relay.Run, trail.Run, kept.Sweep, service.Uses.Run)
+	pages(app, shown)
+	return p.Serve(ctx, app, carry.run, trail.Run, kept.Sweep, service.Uses.Run)
 }
 
 // The labels under which keys are derived from CREDENTIAL_KEY. They must never change.

@@ -7,6 +7,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/patient-mesh/patient-mesh/libs/web"
+	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/api"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
 	"github.com/patient-mesh/patient-mesh/services/identity/page"
@@ -28,6 +29,7 @@ func public(path string) bool {
 
 // routes adds the generated operations, and the OAuth endpoints, which take forms.
 func routes(app *web.App, server *rest.Server, o *oauth.Server) {
+	app.Use(arriving)
 	app.Post("/oauth2/token", form(o.Token))
 	app.Post("/auth/oauth2/token", form(o.Token))
 	app.Post("/oauth2/par", form(o.Push))
@@ -57,4 +59,10 @@ func write(c *fiber.Ctx, r oauth.Response) error {
 	c.Status(r.Status)
 	c.Response().SetBody(r.Body)
 	return nil
+}
+
+// arriving notes where a request came from, as the gateway says, which lets no caller say it.
+func arriving(c *fiber.Ctx) error {
+	c.SetUserContext(identity.Arriving(c.UserContext(), c.Get(fiber.HeaderXForwardedFor)))
+	return c.Next()
 }

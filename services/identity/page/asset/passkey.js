@@ -42,16 +42,17 @@ async function register(token) {
   });
 }
 
-async function signIn(token, onward) {
-  const { options, handle } = await ask("/sign-in/passkey/begin", token, {});
+// signIn proves who somebody is: at once, or as the answer to a challenge.
+async function signIn(at, token, said) {
+  const { options, handle } = await ask(at + "/begin", token, said);
   const o = options.publicKey ?? options;
   const given = await navigator.credentials.get({
     publicKey: { ...o, challenge: bytes(o.challenge), allowCredentials: known(o.allowCredentials) },
   });
   const r = given.response;
-  return ask("/sign-in/passkey/finish", token, {
+  return ask(at + "/finish", token, {
+    ...said,
     handle,
-    continue: onward,
     response: {
       id: given.id, rawId: text(given.rawId), type: given.type, authenticatorAttachment: given.authenticatorAttachment,
       clientExtensionResults: given.getClientExtensionResults(),
@@ -71,8 +72,12 @@ for (const place of window.PublicKeyCredential ? document.querySelectorAll("[dat
     error.hidden = true;
     button.disabled = true;
     try {
-      const { token, passkey } = place.dataset;
-      const { to } = await (passkey === "register" ? register(token) : signIn(token, place.dataset.continue));
+      const { token, passkey, challenge, continue: onward } = place.dataset;
+      const { to } = await {
+        register: () => register(token),
+        "sign-in": () => signIn("/sign-in/passkey", token, { continue: onward }),
+        answer: () => signIn("/sign-in/second-factor/passkey", token, { challenge, continue: onward }),
+      }[passkey]();
       location.assign(to);
       return;
     } catch (e) {

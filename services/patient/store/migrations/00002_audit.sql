@@ -1,17 +1,10 @@
 -- +goose Up
 -- See libs/audit.
 CREATE TABLE audit_entry (
-    seq           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    id            uuid        NOT NULL,
-    at            timestamptz NOT NULL,
-    tenant_id     uuid        NOT NULL,
-    actor_type    text        NOT NULL,
-    actor_id      text        NOT NULL,
-    credential_id text        NOT NULL,
-    action        text        NOT NULL,
-    trace_id      text        NOT NULL,
-    patient_id    bigint,
-    outcome       text        NOT NULL
+    seq     bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at      timestamptz NOT NULL DEFAULT now(),
+    number  integer     NOT NULL DEFAULT 1,
+    entries json        NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 CREATE TABLE audit_lease (

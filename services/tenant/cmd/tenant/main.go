@@ -62,7 +62,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	kept := &store.Store{DB: db, Log: p.Logger}
-	trail, err := audit.NewRelay(db, p.Logger, kept.Append, audit.Options{})
+	trail, err := audit.NewRelay(db, p.Logger, audit.To(kept.Append), audit.Options{})
 	if err != nil {
 		return err
 	}

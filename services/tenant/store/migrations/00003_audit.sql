@@ -41,9 +41,16 @@ ALTER TABLE audit_head ENABLE ROW LEVEL SECURITY;
 ALTER TABLE audit_head FORCE ROW LEVEL SECURITY;
 CREATE POLICY tenant ON audit_head USING (tenant_id = nullif(current_setting('app.tenant_id', true), '')::uuid);
 
+-- What is hashed is UTF-8, so the database has to be.
+-- +goose StatementBegin
+DO $$ BEGIN
+    IF current_setting('server_encoding') <> 'UTF8' THEN RAISE EXCEPTION 'the database must be encoded in UTF8'; END IF;
+END $$;
+-- +goose StatementEnd
+
 -- One part of what is hashed.
 CREATE FUNCTION audit_part(part text) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-    SELECT octet_length(convert_to(part, 'UTF8'))::text || ':' || part || ','
+    SELECT octet_length(part)::text || ':' || part || ','
 $$;
 
 -- Ids are UUIDs of version 7 (RFC 9562 §6.2, method 1): the milliseconds, then 42 bits of seq, then 32 of chance.
@@ -105,17 +112,10 @@ REVOKE ALL ON FUNCTION append_audit FROM PUBLIC;
 
 -- See libs/audit.
 CREATE TABLE audit_entry (
-    seq           bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
-    id            uuid        NOT NULL,
-    at            timestamptz NOT NULL,
-    tenant_id     uuid        NOT NULL,
-    actor_type    text        NOT NULL,
-    actor_id      text        NOT NULL,
-    credential_id text        NOT NULL,
-    action        text        NOT NULL,
-    trace_id      text        NOT NULL,
-    patient_id    bigint,
-    outcome       text        NOT NULL
+    seq     bigint      GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+    at      timestamptz NOT NULL DEFAULT now(),
+    number  integer     NOT NULL DEFAULT 1,
+    entries json        NOT NULL
 ) WITH (autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 5000);
 
 CREATE TABLE audit_lease (
