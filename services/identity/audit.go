@@ -12,6 +12,11 @@ const (
 	auditKeyRevoke    = "key.revoke"
 	auditClientCreate = "client.create"
 	auditClientDelete = "client.delete"
+
+	auditApplicationCreate = "application.create"
+	auditApplicationDelete = "application.delete"
+	auditLaunchCreate      = "launch.create"
+	auditLaunchExchange    = "launch.exchange"
 )
 
 // entry tells of what is done in a tenant, in that tenant's own trail.

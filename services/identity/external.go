@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -18,7 +19,7 @@ import (
 // ApplicationStore keeps external applications.
 type ApplicationStore interface {
 	// CreateApplication stores an application, as CreateKey does a key.
-	CreateApplication(ctx context.Context, a Application, key idempotency.Key) (repeat *idempotency.Record, err error)
+	CreateApplication(ctx context.Context, a Application, key idempotency.Key, entries ...audit.Entry) (repeat *idempotency.Record, err error)
 	// FindApplication gives an application whatever its tenant; nil when there is none.
 	FindApplication(ctx context.Context, id string) (*Application, error)
 	// ListApplications gives a page of the applications of all tenants.
@@ -26,7 +27,7 @@ type ApplicationStore interface {
 	// ApplicationsFor gives those that users of a tenant may launch, by name, at most MostApplications.
 	ApplicationsFor(ctx context.Context, environment, tenant string) ([]Application, error)
 	// DeleteApplication removes an application.
-	DeleteApplication(ctx context.Context, environment, id string) (done bool, err error)
+	DeleteApplication(ctx context.Context, environment, id string, e audit.Entry) (done bool, err error)
 }
 
 // MostApplications is how many applications a user is shown.
@@ -49,6 +50,11 @@ type Launcher struct {
 
 func (l *Launcher) now() time.Time { return l.Now().UTC().Truncate(time.Millisecond) }
 
+// entry tells of what is done, in a tenant's trail.
+func (l *Launcher) entry(ctx context.Context, tenant, action string) audit.Entry {
+	return audit.Of(ctx, l.Now(), l.NewID, action).In(tenant)
+}
+
 // SharedApplication is a new application with its secret, which is shown once.
 type SharedApplication struct {
 	Application
@@ -58,10 +64,15 @@ type SharedApplication struct {
 
 // Register makes an application. Further are faults of the request that were found before.
 func (l *Launcher) Register(ctx context.Context, d ApplicationDraft, key idempotency.Key, further func(...fault.Field) error) (SharedApplication, error) {
-	if _, err := principal.Require(ctx, principal.ClientManage); err != nil {
+	by, err := principal.Require(ctx, principal.ClientManage)
+	if err != nil {
 		return SharedApplication{}, err
 	}
-	return l.create(ctx, d, key, further)
+	trail := by.TenantID // an application of all tenants stands in the trail of who made it
+	if d.TenantID != nil {
+		trail = *d.TenantID
+	}
+	return l.create(ctx, d, key, further, l.entry(ctx, trail, auditApplicationCreate))
 }
 
 // Provide makes an application for a program of the mesh.
@@ -72,7 +83,7 @@ func (l *Launcher) Provide(ctx context.Context, d ApplicationDraft, further func
 	return l.create(ctx, d, idempotency.Key{}, further)
 }
 
-func (l *Launcher) create(ctx context.Context, d ApplicationDraft, key idempotency.Key, further func(...fault.Field) error) (SharedApplication, error) {
+func (l *Launcher) create(ctx context.Context, d ApplicationDraft, key idempotency.Key, further func(...fault.Field) error, entries ...audit.Entry) (SharedApplication, error) {
 	a, faults := d.application()
 	if a.TenantID != nil && ValidID(*a.TenantID) {
 		if _, err := l.Tenants.Standing(ctx, *a.TenantID, nil); fault.Is(err, fault.NotFound) {
@@ -96,7 +107,7 @@ func (l *Launcher) create(ctx context.Context, d ApplicationDraft, key idempoten
 	if a.SecretSealed, err = l.Sealer.Seal([]byte(text), a.purpose()); err != nil {
 		return SharedApplication{}, err
 	}
-	repeat, err := l.Applications.CreateApplication(ctx, a, key)
+	repeat, err := l.Applications.CreateApplication(ctx, a, key, entries...)
 	if err != nil {
 		return SharedApplication{}, err
 	}
@@ -121,13 +132,14 @@ func noApplication() error {
 // Delete removes an application of any tenant. It cannot be launched any more, and codes that it was given are worth
 // nothing; sessions that it has begun are the users', who can end them.
 func (l *Launcher) Delete(ctx context.Context, id string) error {
-	if _, err := principal.Require(ctx, principal.ClientManage); err != nil {
+	by, err := principal.Require(ctx, principal.ClientManage)
+	if err != nil {
 		return err
 	}
 	if !ValidID(id) {
 		return noApplication()
 	}
-	done, err := l.Applications.DeleteApplication(ctx, l.Environment, id)
+	done, err := l.Applications.DeleteApplication(ctx, l.Environment, id, l.entry(ctx, by.TenantID, auditApplicationDelete))
 	if err == nil && !done {
 		return noApplication()
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/launch"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
@@ -32,13 +33,13 @@ type LaunchCode struct {
 
 // LaunchStore keeps codes of launches.
 type LaunchStore interface {
-	KeepLaunch(ctx context.Context, c LaunchCode) error
+	KeepLaunch(ctx context.Context, c LaunchCode, e audit.Entry) error
 	// FindLaunch gives a code, spent or not, and its application; either is nil when it is not there.
 	FindLaunch(ctx context.Context, hash []byte) (*LaunchCode, *Application, error)
 	// SpendLaunch spends a code that came with the right signature, and counts one that did not. Of many that come at
 	// once one is told true; a code that is spent, expired, or came with as many wrong signatures as are allowed, is won
-	// by nobody.
-	SpendLaunch(ctx context.Context, hash []byte, right bool, now time.Time) (won bool, err error)
+	// by nobody. The entry says success only when the code was won; nil for a code that nobody knows.
+	SpendLaunch(ctx context.Context, hash []byte, right bool, now time.Time, e *audit.Entry) (won bool, err error)
 }
 
 // FamilyStarter begins a user's sign-in at a client without a code of the authorization server's.
@@ -100,7 +101,7 @@ func (l *Launcher) Launch(ctx context.Context, id string) (address string, err e
 	err = l.Codes.KeepLaunch(ctx, LaunchCode{
 		Hash: hash[:], TenantID: by.TenantID, UserID: by.UserID, ApplicationID: a.ID, Environment: l.Environment,
 		CreatedAt: now, ExpiresAt: now.Add(launchLifetime),
-	})
+	}, l.entry(ctx, by.TenantID, auditLaunchCreate))
 	return a.LaunchURL + "/auth?lpl=" + payload, err
 }
 
@@ -124,7 +125,7 @@ func (l *Launcher) Exchange(ctx context.Context, signature, code string) (Tokens
 			return Tokens{}, err
 		}
 	}
-	won, err := l.Codes.SpendLaunch(ctx, hash[:], place != nil, now)
+	won, err := l.Codes.SpendLaunch(ctx, hash[:], place != nil, now, l.exchanged(ctx, c))
 	if err != nil {
 		return Tokens{}, err
 	}
@@ -135,6 +136,15 @@ func (l *Launcher) Exchange(ctx context.Context, signature, code string) (Tokens
 		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Agent: a.Name,
 		Scope: append(place.Permissions.Names(), OfflineAccess),
 	})
+}
+
+// exchanged is the entry of an exchange by the user who launched, through the application.
+func (l *Launcher) exchanged(ctx context.Context, c *LaunchCode) *audit.Entry {
+	if c == nil {
+		return nil
+	}
+	e := l.entry(ctx, c.TenantID, auditLaunchExchange).By(principal.Actor{Type: "user", ID: c.UserID}, c.ApplicationID)
+	return &e
 }
 
 // open reports whether the code may still be spent, for all that is known before it is tried. Neither needs to be there.

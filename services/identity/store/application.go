@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
@@ -21,10 +22,11 @@ const insertApplication = `
 	VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
 // CreateApplication is identity.ApplicationStore's. The idempotency key is the caller's tenant's.
-func (s *Store) CreateApplication(ctx context.Context, a identity.Application, key idempotency.Key) (*idempotency.Record, error) {
+func (s *Store) CreateApplication(ctx context.Context, a identity.Application, key idempotency.Key, entries ...audit.Entry) (*idempotency.Record, error) {
 	b := pg.Tenant(key.Tenant)
 	key.Lock(b)
 	key.Keep(b, statusCreated, []byte{}, a.ID)
+	audit.Keep(b, entries...)
 	administrate(b)
 	b.Exec(insertApplication, a.ID, a.TenantID, a.Name, a.LaunchURL, a.SecretSealed, a.Environment, a.CreatedAt)
 	if err := s.DB.Send(ctx, b); err != nil {
@@ -81,11 +83,11 @@ func (s *Store) ApplicationsFor(ctx context.Context, environment, tenant string)
 const deleteApplication = `DELETE FROM external_application WHERE id = $1 AND environment = $2`
 
 // DeleteApplication is identity.ApplicationStore's.
-func (s *Store) DeleteApplication(ctx context.Context, environment, id string) (bool, error) {
+func (s *Store) DeleteApplication(ctx context.Context, environment, id string, e audit.Entry) (bool, error) {
 	var deleted int64
 	b := pg.Global()
 	administrate(b)
-	b.Affected(&deleted, deleteApplication, id, environment)
+	audit.Change(b, &deleted, e, deleteApplication, id, environment)
 	err := s.DB.Send(ctx, b)
 	return deleted == 1, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -13,9 +14,10 @@ const insertLaunch = `
 	VALUES ($1, $2, $3, $4, $5, $6, $7)`
 
 // KeepLaunch is identity.LaunchStore's.
-func (s *Store) KeepLaunch(ctx context.Context, c identity.LaunchCode) error {
+func (s *Store) KeepLaunch(ctx context.Context, c identity.LaunchCode, e audit.Entry) error {
 	b := pg.Tenant(c.TenantID)
 	b.Exec(insertLaunch, c.Hash, c.TenantID, c.UserID, c.ApplicationID, c.Environment, c.CreatedAt, c.ExpiresAt)
+	audit.Keep(b, e)
 	return s.DB.Send(ctx, b)
 }
 
@@ -48,12 +50,27 @@ const spendLaunch = `
 		spent_at = CASE WHEN $2 THEN $3::timestamptz END,
 		failures = failures + CASE WHEN $2 THEN 0 ELSE 1 END
 	WHERE hash = $1 AND spent_at IS NULL AND failures < $4 AND expires_at > $3
-	RETURNING spent_at IS NOT NULL`
+	RETURNING spent_at IS NOT NULL AS won`
 
 // SpendLaunch is identity.LaunchStore's.
-func (s *Store) SpendLaunch(ctx context.Context, hash []byte, right bool, now time.Time) (won bool, err error) {
+func (s *Store) SpendLaunch(ctx context.Context, hash []byte, right bool, now time.Time, e *audit.Entry) (bool, error) {
+	var spent *struct{ Won bool }
 	b := presented(hash)
-	pg.Value(b, &won, spendLaunch, hash, right, now, identity.MostLaunchFailures)
-	err = s.DB.Send(ctx, b)
-	return won, err
+	if e != nil && right {
+		audit.ChangeRow(b, &spent, *e, spendLaunch, hash, right, now, identity.MostLaunchFailures)
+	} else {
+		pg.Row(b, &spent, spendLaunch, hash, right, now, identity.MostLaunchFailures)
+		if e != nil {
+			audit.Keep(b, e.Failed())
+		}
+	}
+	if err := s.DB.Send(ctx, b); err != nil {
+		return false, err
+	}
+	if won := spent != nil && spent.Won; won || e == nil || !right {
+		return won, nil
+	}
+	late := pg.Global() // nothing changed that the entry could go with
+	audit.Keep(late, e.Failed())
+	return false, s.DB.Send(ctx, late)
 }

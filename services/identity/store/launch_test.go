@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
@@ -45,7 +46,7 @@ func TestApplicationsOfATenantAndOfAll(t *testing.T) {
 	if found, err := s.FindApplication(t.Context(), others.ID); err != nil || found == nil || *found.TenantID != two {
 		t.Errorf("found %+v, %v", found, err)
 	}
-	if done, err := s.DeleteApplication(t.Context(), "production", own.ID); err != nil || done {
+	if done, err := s.DeleteApplication(t.Context(), "production", own.ID, entry(one, "application.delete")); err != nil || done {
 		t.Errorf("deleted for another environment: %v, %v", done, err)
 	}
 
@@ -87,8 +88,8 @@ func TestALaunchIsSeenByWhoPresentsIt(t *testing.T) {
 	_, err := s.CreateApplication(t.Context(), a, idempotency.Key{})
 	check(t, err)
 	c, other := launched(t, newID(t), a.ID, now().Add(time.Minute)), launched(t, newID(t), a.ID, now().Add(time.Minute))
-	check(t, s.KeepLaunch(t.Context(), c))
-	check(t, s.KeepLaunch(t.Context(), other))
+	check(t, s.KeepLaunch(t.Context(), c, entry(c.TenantID, "launch.create")))
+	check(t, s.KeepLaunch(t.Context(), other, entry(other.TenantID, "launch.create")))
 	code, found, err := s.FindLaunch(t.Context(), c.Hash)
 	if err != nil || code == nil || found == nil || code.UserID != c.UserID || code.TenantID != c.TenantID || found.ID != a.ID {
 		t.Errorf("%+v, %+v, %v", code, found, err)
@@ -115,13 +116,13 @@ func TestALaunchIsWonOnce(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	spend := func(c identity.LaunchCode, right bool, at time.Time) bool {
-		won, err := s.SpendLaunch(t.Context(), c.Hash, right, at)
+		won, err := s.SpendLaunch(t.Context(), c.Hash, right, at, nil)
 		check(t, err)
 		return won
 	}
 	fresh := func() identity.LaunchCode {
 		c := launched(t, newID(t), newID(t), now().Add(time.Minute))
-		check(t, s.KeepLaunch(t.Context(), c))
+		check(t, s.KeepLaunch(t.Context(), c, entry(c.TenantID, "launch.create")))
 		return c
 	}
 	c := fresh()
@@ -129,7 +130,7 @@ func TestALaunchIsWonOnce(t *testing.T) {
 	var all sync.WaitGroup
 	for range 16 {
 		all.Go(func() {
-			if won, err := s.SpendLaunch(t.Context(), c.Hash, true, now()); err == nil && won {
+			if won, err := s.SpendLaunch(t.Context(), c.Hash, true, now(), nil); err == nil && won {
 				wins.Add(1)
 			}
 		})
@@ -160,12 +161,34 @@ func TestExpiredLaunchesAreSwept(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	old, live := launched(t, newID(t), newID(t), now().Add(-time.Second)), launched(t, newID(t), newID(t), now().Add(time.Minute))
-	check(t, s.KeepLaunch(t.Context(), old))
-	check(t, s.KeepLaunch(t.Context(), live))
+	check(t, s.KeepLaunch(t.Context(), old, entry(old.TenantID, "launch.create")))
+	check(t, s.KeepLaunch(t.Context(), live, entry(live.TenantID, "launch.create")))
 	if gone, err := s.SweepOnce(t.Context()); err != nil || gone != 1 {
 		t.Errorf("swept %d, %v", gone, err)
 	}
 	if code, _, err := s.FindLaunch(t.Context(), live.Hash); err != nil || code == nil {
 		t.Errorf("a live code was swept: %v", err)
+	}
+}
+
+// The trail of a launch: made, tried with a wrong signature, exchanged, and tried again.
+func TestWhatIsDoneWithALaunchIsKeptInTheQueue(t *testing.T) {
+	t.Parallel()
+	s, database := open(t)
+	c := launched(t, newID(t), newID(t), now().Add(time.Minute))
+	check(t, s.KeepLaunch(t.Context(), c, entry(c.TenantID, "launch.create")))
+	for _, right := range []bool{false, true, true} {
+		e := entry(c.TenantID, "launch.exchange")
+		_, err := s.SpendLaunch(t.Context(), c.Hash, right, now(), &e)
+		check(t, err)
+	}
+	rows, err := connect(t, database.AdminURL).Query(t.Context(), `
+		SELECT (e->>'action') || ' ' || (e->>'outcome') FROM audit_entry, json_array_elements(entries) AS e
+		WHERE e->>'tenantId' = $1 ORDER BY seq`, c.TenantID)
+	check(t, err)
+	got, err := pgx.CollectRows(rows, pgx.RowTo[string])
+	check(t, err)
+	if diff := cmp.Diff([]string{"launch.create success", "launch.exchange failure", "launch.exchange success", "launch.exchange failure"}, got); diff != "" {
+		t.Error(diff)
 	}
 }
