@@ -128,7 +128,7 @@ func (w *world) VerifyEmail(_ context.Context, _, identifier string) error {
 	return w.note("verify")
 }
 func (w *world) RequestReset(context.Context, string) error { return w.note("request-reset") }
-func (w *world) NewDevice(userID string) (string, error) { return "device-of-" + userID, nil }
+func (w *world) NewDevice(userID string) (string, error)    { return "device-of-" + userID, nil }
 
 func (w *world) ResetPassword(_ context.Context, _, identifier, next string, further func(...fault.Field) error) error {
 	if identifier != "good" {
@@ -228,6 +228,14 @@ func (w *world) Sessions(context.Context, identity.SignIn) ([]identity.Session, 
 
 func (w *world) EndSession(_ context.Context, _ identity.SignIn, id string) error {
 	return w.note("end " + id)
+}
+
+func (w *world) EndAllSessions(context.Context, identity.SignIn) error {
+	err := w.note("end-all")
+	if err == nil {
+		clear(w.signIns)
+	}
+	return err
 }
 
 func (w *world) UpdateProfile(_ context.Context, _, first, last string) error {

@@ -33,6 +33,8 @@ type People interface {
 	Memberships(ctx context.Context, userID string) ([]identity.Membership, error)
 	Sessions(ctx context.Context, s identity.SignIn) ([]identity.Session, error)
 	EndSession(ctx context.Context, s identity.SignIn, id string) error
+	// EndAllSessions ends them all, this one too.
+	EndAllSessions(ctx context.Context, s identity.SignIn) error
 	UpdateProfile(ctx context.Context, userID, firstName, lastName string) error
 	ChangePassword(ctx context.Context, s identity.SignIn, c identity.Caller, current, next string, further func(...fault.Field) error) error
 
