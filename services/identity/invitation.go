@@ -183,6 +183,25 @@ func (p *People) DeleteInvitation(ctx context.Context, id string) error {
 	return err
 }
 
+// Offer is an invitation as its link's holder sees it.
+type Offer struct {
+	Organization string // its name
+	Email        string // that was invited
+}
+
+// Offered reads the invitation of a link, and spends nothing. Every link that does not hold is the same fault.
+func (p *People) Offered(ctx context.Context, id, identifier string) (Offer, error) {
+	i, err := p.invited(ctx, id, identifier)
+	if err != nil {
+		return Offer{}, err
+	}
+	name, err := p.Organizations.TenantName(ctx, i.TenantID)
+	if fault.Is(err, fault.NotFound) {
+		err = invalidLink() // there is nothing left to join
+	}
+	return Offer{Organization: name, Email: i.Email}, err
+}
+
 // AcceptInvitation makes somebody a member: who is signed in with the address that was invited, or, with s nil, a
 // newcomer, whom the draft describes but for the address, which the mail has proved. Further are faults that were found
 // before.

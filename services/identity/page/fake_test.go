@@ -252,6 +252,13 @@ func (w *world) ChangePassword(_ context.Context, _ identity.SignIn, _ identity.
 	return w.note("password")
 }
 
+func (w *world) Offered(_ context.Context, _, identifier string) (identity.Offer, error) {
+	if identifier != "good" {
+		return identity.Offer{}, fault.New(fault.Invalid, "invalid_link", "The link is not valid.")
+	}
+	return identity.Offer{Organization: "Harbour <Street> Practice", Email: "guest@clinic.example"}, nil
+}
+
 func (w *world) AcceptInvitation(_ context.Context, s *identity.SignIn, _, identifier string, d identity.RegisterDraft, _ func(...fault.Field) error) error {
 	if identifier != "good" {
 		return fault.New(fault.Invalid, "invalid_link", "The link is not valid.")

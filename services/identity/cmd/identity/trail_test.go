@@ -148,7 +148,21 @@ func TestTheTrailOfInvitations(t *testing.T) {
 	newcomer, last := identity.RegisterDraft{FirstName: new(string), LastName: new(string), Password: new(string)}, m.mailed(t, "grace@example.org", 1).link(t)
 	*newcomer.FirstName, *newcomer.LastName, *newcomer.Password = "Grace", "Hopper", goodPassword
 	part := strings.Split(last, "/")
+	for range 2 { // a look spends nothing
+		offer, err := m.people.Offered(t.Context(), part[2], part[3])
+		if err != nil || offer.Organization != "Tenant "+tenant || offer.Email != "grace@example.org" {
+			t.Errorf("%+v, %v", offer, err)
+		}
+	}
+	for _, wrong := range [][2]string{{part[2], part[3] + "x"}, {newID(t), part[3]}, {"x", part[3]}, {part[2], ""}} {
+		if offer, err := m.people.Offered(t.Context(), wrong[0], wrong[1]); fault.Of(err).Code != "invalid_link" || offer != (identity.Offer{}) {
+			t.Errorf("%v: %+v, %v", wrong, offer, err)
+		}
+	}
 	check(t, m.people.AcceptInvitation(t.Context(), nil, part[2], part[3], newcomer, func(...fault.Field) error { return nil }))
+	if _, err := m.people.Offered(t.Context(), part[2], part[3]); fault.Of(err).Code != "invalid_link" {
+		t.Errorf("after it was accepted: %v", err)
+	}
 	await(t, "the acceptance", func() bool {
 		return slices.ContainsFunc(m.told(t, tenant), func(e string) bool { return strings.HasPrefix(e, "invitation.accept success ") })
 	})
