@@ -134,8 +134,12 @@ func (p *People) start(ctx context.Context, c Caller, u User, methods []string) 
 		ID: id, UserID: u.ID, Methods: methods, Agent: clip(c.Agent), CreatedAt: now, SeenAt: now,
 		ExpiresAt: now.Add(p.Settings.SignInFor),
 	}
-	if err := p.SignIns.KeepSignIn(ctx, s, hash); err != nil {
+	done, err := p.SignIns.KeepSignIn(ctx, s, hash, u.PasswordHash)
+	if err != nil {
 		return Entered{}, err
+	}
+	if !done {
+		return Entered{}, wrongCredentials()
 	}
 	entered := Entered{SignIn: s, Cookie: cookie}
 	if _, known := p.knownDevice(c.Device, &u); !known {

@@ -17,14 +17,20 @@ const (
 
 	insertSignIn = `
 		INSERT INTO sign_in (id, user_id, hash, tenant_id, methods, agent, created_at, seen_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+		SELECT $1::uuid, $2::uuid, $3::bytea, $4::uuid, $5::text[], $6::text, $7::timestamptz, $8::timestamptz, $9::timestamptz
+		FROM user_account WHERE id = $2 AND password_hash = $10` + withUser
+	// withUser makes an insertion and a change of the user's password take turns: that change ends what it finds, and what
+	// comes after it finds another password.
+	withUser = ` FOR SHARE`
 )
 
 // KeepSignIn is identity.SignInStore's.
-func (s *Store) KeepSignIn(ctx context.Context, in identity.SignIn, hash []byte) error {
+func (s *Store) KeepSignIn(ctx context.Context, in identity.SignIn, hash []byte, passwordHash string) (bool, error) {
+	var kept int64
 	b := asUser(in.UserID)
-	b.Exec(insertSignIn, in.ID, in.UserID, hash, in.TenantID, in.Methods, in.Agent, in.CreatedAt, in.SeenAt, in.ExpiresAt)
-	return s.DB.Send(ctx, b)
+	b.Affected(&kept, insertSignIn, in.ID, in.UserID, hash, in.TenantID, in.Methods, in.Agent, in.CreatedAt, in.SeenAt, in.ExpiresAt, passwordHash)
+	err := s.DB.Send(ctx, b)
+	return kept == 1, err
 }
 
 const (
