@@ -19,6 +19,11 @@ const (
 	// insertPushed makes the insertion depend on the pushed request's being there still.
 	insertPushed = `WITH spent AS (DELETE FROM pushed_request WHERE hash = $14 AND expires_at > $12 RETURNING 1) ` +
 		insertCode + ` WHERE EXISTS (SELECT FROM spent)`
+	// holdSignIn makes the batch fail where the browser's session has ended: a division by zero. Whatever ends it, and
+	// then the user's codes, waits until this one can be seen.
+	holdSignIn = `
+		WITH held AS (SELECT 1 FROM sign_in WHERE user_id = $1 AND id = $2 FOR KEY SHARE)
+		SELECT 1 / count(*) FROM held`
 	selectCode = `
 		SELECT hash, family_id, client_id, redirect_uri, challenge, user_id, tenant_id, sign_in_id, agent, scope, environment,
 			created_at, expires_at, spent_at
@@ -29,6 +34,9 @@ const (
 func (s *Store) KeepCode(ctx context.Context, c identity.IssuedCode, pushed []byte) (bool, error) {
 	var kept int64
 	b := asUser(c.UserID)
+	if c.SignInID != nil {
+		b.Exec(holdSignIn, c.UserID, *c.SignInID)
+	}
 	arguments := []any{
 		c.Hash, c.FamilyID, c.ClientID, c.RedirectURI, c.Challenge, c.UserID, c.TenantID, c.SignInID, c.Agent, c.Scope,
 		c.Environment, c.CreatedAt, c.ExpiresAt,
@@ -39,7 +47,7 @@ func (s *Store) KeepCode(ctx context.Context, c identity.IssuedCode, pushed []by
 		b.Exec(seeIssued, hex.EncodeToString(pushed))
 		b.Affected(&kept, insertPushed, append(arguments, pushed)...)
 	}
-	err := s.DB.Send(ctx, b)
+	_, err := settled(s.DB.Send(ctx, b))
 	return kept == 1, err
 }
 
