@@ -54,6 +54,7 @@ type world struct {
 	callers     []identity.Caller
 	status      identity.AgreementStatus
 	acted       principal.Principal
+	decided     oauth.Decision
 }
 
 func role(name string, may principal.Permission) identity.Role {
@@ -336,6 +337,7 @@ func sent(a *oauth.Authorization, query string) oauth.Response {
 }
 
 func (w *world) Grant(_ context.Context, a *oauth.Authorization, d oauth.Decision) (oauth.Response, error) {
+	w.decided = d
 	return sent(a, "code=c&tenant="+d.TenantID+"&scope="+url.QueryEscape(strings.Join(d.Scopes, " "))), w.note("grant")
 }
 
