@@ -210,13 +210,18 @@ func (p *People) upgrade(ctx context.Context, c Caller, u User, id string, metho
 		return Entered{}, err
 	}
 	if s == nil {
-		return Entered{}, fault.New(fault.Unauthenticated, "signed_out", "The session has ended; sign in again.")
+		return Entered{}, SignedOut()
 	}
 	entered := Entered{SignIn: *s, Cookie: cookie}
 	if _, known := p.knownDevice(c.Device, &u); !known {
 		entered.Device, err = p.NewDevice(u.ID)
 	}
 	return entered, err
+}
+
+// SignedOut is the fault of a browser's session that has ended.
+func SignedOut() error {
+	return fault.New(fault.Unauthenticated, "signed_out", "The session has ended; sign in again.")
 }
 
 // StepUp asks a user who is signed in to prove more, as an organization that requires a second factor would.

@@ -47,7 +47,10 @@ func (s *Store) KeepCode(ctx context.Context, c identity.IssuedCode, pushed []by
 		b.Exec(seeIssued, hex.EncodeToString(pushed))
 		b.Affected(&kept, insertPushed, append(arguments, pushed)...)
 	}
-	_, err := settled(s.DB.Send(ctx, b))
+	err := s.DB.Send(ctx, b)
+	if pg.HasCode(err, pg.DivisionByZero) {
+		return false, identity.SignedOut()
+	}
 	return kept == 1, err
 }
 
