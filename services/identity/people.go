@@ -71,6 +71,8 @@ type SignInStore interface {
 	ChooseTenant(ctx context.Context, user, id, tenant string) error
 	// SignInsOf gives the user's sessions that have not ended, the last seen first, at most MostSessions.
 	SignInsOf(ctx context.Context, user string, idle time.Duration, now time.Time) ([]SignIn, error)
+	// OriginOf gives the session that a family of tokens came from; nil when it has ended, or there was none.
+	OriginOf(ctx context.Context, user, family string, now time.Time) (*SignIn, error)
 	// EndSignIn ends a session.
 	EndSignIn(ctx context.Context, user, id string) (done bool, err error)
 }
