@@ -17,6 +17,8 @@ type People interface {
 	VerifyEmail(ctx context.Context, userID, identifier string) error
 	RequestReset(ctx context.Context, email string) error
 	ResetPassword(ctx context.Context, userID, identifier, password string, further func(...fault.Field) error) error
+	// NewDevice makes a device cookie for a browser whose user has just proved who they are.
+	NewDevice(userID string) (string, error)
 
 	SignIn(ctx context.Context, c identity.Caller, email, password string) (identity.Entered, error)
 	Challenge(ctx context.Context, id string) (identity.Challenge, error)

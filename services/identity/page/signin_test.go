@@ -227,6 +227,9 @@ func TestSignUpAndLinks(t *testing.T) {
 	b.submit("/forgot-password", "email", "nobody@clinic.example").want(http.StatusOK, "If an account has this address")
 	b.get("/user/public/verify-password-update/u/good").submit("/reset-password", "password", "short").want(http.StatusBadRequest, "Password must have 12")
 	b.submit("/reset-password", "password", password).leads("/sign-in?done=reset")
+	if b.cookies["__Host-device"] != "device-of-u" {
+		t.Error("whoever chose a new password has to share the count of wrong ones with strangers")
+	}
 	b.get("/user/public/verify-password-update/u/bad").submit("/reset-password", "password", password).want(http.StatusBadRequest, "can’t be used")
 
 	b.get("/invitation/i/good").submit("/invitation", "firstName", "Mara", "lastName", "Lindqvist", "password", password).leads("/sign-in?done=joined")

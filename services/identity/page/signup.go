@@ -121,6 +121,12 @@ func (s *Server) reset(ctx context.Context, v *visit) (reply, error) {
 	link := linkPage{UserID: v.form.Get("userId"), Identifier: v.form.Get("identifier")}
 	err := s.o.People.ResetPassword(ctx, link.UserID, link.Identifier, v.form.Get("password"), collect)
 	if err == nil {
+		// Whoever reads the user's mail may try passwords here, however many strangers guessed wrong elsewhere.
+		device, err := s.o.People.NewDevice(link.UserID)
+		if err != nil {
+			return reply{}, err
+		}
+		s.remember(v, identity.Entered{Device: device})
 		if v.signIn != nil { // every session of the user has ended, this one too if it was theirs
 			v.cookies = append(v.cookies, s.gone(signInCookie))
 		}
