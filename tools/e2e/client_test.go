@@ -123,6 +123,7 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 		return nil, err
 	}
 	doc.Servers = nil // whatever the port is
+	openapi3filter.RegisterBodyDecoder("application/token-introspection+jwt", openapi3filter.PlainBodyDecoder)
 	return gorillamux.NewRouter(doc)
 })
 
@@ -130,6 +131,9 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 // problem document of every other.
 func (a answer) holdAgainstDocument(req *http.Request) {
 	a.t.Helper()
+	if found := secrets.in(a.raw); a.status >= http.StatusBadRequest && found != "" {
+		a.t.Errorf("a refusal tells a secret: %s", a.raw)
+	}
 	if a.status >= http.StatusBadRequest && a.header.Get("Content-Type") == "application/problem+json" {
 		a.problem()
 	}
