@@ -26,6 +26,7 @@ type client struct {
 	t      *testing.T
 	base   string // the gateway's URL
 	header http.Header
+	host   string // what the Host header says; empty: the truth
 }
 
 // as is a client with a bearer token.
@@ -49,7 +50,7 @@ func anyone(t *testing.T) *client { return &client{t: t, base: world.URL(), head
 func (c *client) with(name, value string) *client {
 	header := c.header.Clone()
 	header.Add(name, value)
-	return &client{t: c.t, base: c.base, header: header}
+	return &client{t: c.t, base: c.base, header: header, host: c.host}
 }
 
 // answer is a response with its body read.
@@ -81,7 +82,7 @@ func (c *client) do(method, path string, body any) answer {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	req.Header = c.header.Clone()
+	req.Header, req.Host = c.header.Clone(), c.host
 	if in != nil && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
