@@ -20,7 +20,7 @@ func pages() []Route {
 		"/sign-in/second-factor/send", "/sign-in/second-factor/passkey/begin", "/sign-in/second-factor/passkey/finish", "/sign-in/federated/link",
 		"/sign-out", "/forgot-password", "/reset-password", "/choose-organization", "/oauth2/authorize",
 		"/account/profile", "/account/password", "/account/organization", "/account/step-up", "/account/session/end", "/account/session/end-all",
-		"/account/key", "/account/key/revoke", "/account/totp", "/account/totp/confirm", "/account/totp/remove", "/account/recovery",
+		"/account/launch", "/account/key", "/account/key/revoke", "/account/totp", "/account/totp/confirm", "/account/totp/remove", "/account/recovery",
 		"/account/passkey/begin", "/account/passkey/finish", "/account/passkey/remove", "/agreement", "/invitation",
 	} {
 		list = append(list, Route{"POST", at, "identity", 0, page})

@@ -29,6 +29,7 @@ type IssuedCode struct {
 	Challenge   string // PKCE's, always S256
 	UserID      string
 	TenantID    string
+	Confined    bool // the family stays in the tenant
 	SignInID    *string
 	Agent       string
 	Scope       []string
@@ -49,6 +50,7 @@ type TokenFamily struct {
 	UserID      string
 	ClientID    string
 	TenantID    string // that it stands in now
+	Confined    bool   // it stays there: nothing but that tenant vouches for the user
 	Scope       []string
 	Environment string
 	SignInID    *string // the browser's session that it came from; nil for a launch
@@ -57,6 +59,9 @@ type TokenFamily struct {
 	UsedAt      time.Time
 	EndedAt     *time.Time
 }
+
+// Admits reports whether the family's tokens may be a tenant's.
+func (f TokenFamily) Admits(tenantID string) bool { return !f.Confined || f.TenantID == tenantID }
 
 // IssuedRefresh is one refresh token and its family. The token itself is not kept.
 type IssuedRefresh struct {
@@ -86,6 +91,7 @@ type FamilyDraft struct {
 	ClientID string
 	UserID   string
 	TenantID string
+	Confined bool
 	Scope    []string // nil: all that the client may ask for
 	SignInID *string
 	Agent    string
@@ -149,6 +155,8 @@ type GrantStore interface {
 
 	// StartFamily stores a family with its first tokens.
 	StartFamily(ctx context.Context, f TokenFamily, access, refresh NewToken) error
+	// FindFamily gives a user's family, ended or not; nil when there is none.
+	FindFamily(ctx context.Context, user, id string) (*TokenFamily, error)
 	// FindRefresh gives a refresh token, spent or not, and its family; nil when there is none.
 	FindRefresh(ctx context.Context, hash []byte) (*IssuedRefresh, error)
 	Rotate(ctx context.Context, r Rotation) (tenant string, done bool, err error)

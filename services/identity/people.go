@@ -115,8 +115,10 @@ type Organizations interface {
 // Families is the sign-ins of a user at OAuth clients, of which the authorization server knows.
 type Families interface {
 	// SwitchFamily makes the family's next tokens those of another tenant; with revoke its access tokens end now. Done
-	// is false when the family is not the user's or has ended.
+	// is false when the family is not the user's or has ended; one that is confined does not move (Confined).
 	SwitchFamily(ctx context.Context, userID, familyID, tenantID string, revoke bool) (done bool, err error)
+	// Confined reports whether a family stays in its tenant; so does one that is not there.
+	Confined(ctx context.Context, userID, familyID string) (bool, error)
 	// Exchange spends a refresh token for tokens in another tenant. A token that does not hold, or is not the user's, is
 	// a fault.
 	Exchange(ctx context.Context, x Exchange) (Exchanged, error)

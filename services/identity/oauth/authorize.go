@@ -33,6 +33,7 @@ type Authorization struct {
 type Decision struct {
 	UserID   string
 	TenantID string
+	Confined bool // the sign-in holds for that tenant alone
 	SignInID string
 	Agent    string
 	Scopes   []string

@@ -55,8 +55,8 @@ func (s *Server) Start(ctx context.Context, d identity.FamilyDraft) (identity.To
 	}
 	now := s.instant()
 	family := identity.TokenFamily{
-		ID: id.String(), UserID: d.UserID, ClientID: c.ID, TenantID: d.TenantID, Scope: d.Scope, Environment: s.o.Environment,
-		SignInID: d.SignInID, Agent: d.Agent, CreatedAt: now, UsedAt: now,
+		ID: id.String(), UserID: d.UserID, ClientID: c.ID, TenantID: d.TenantID, Confined: d.Confined, Scope: d.Scope,
+		Environment: s.o.Environment, SignInID: d.SignInID, Agent: d.Agent, CreatedAt: now, UsedAt: now,
 	}
 	access, refresh, err := s.pair(ctx, *c)
 	if err != nil {
@@ -110,9 +110,25 @@ func (s *Server) SwitchFamily(ctx context.Context, user, family, tenant string, 
 	if err := s.member(ctx, tenant, user); err != nil {
 		return false, err
 	}
+	f, err := s.o.Grants.FindFamily(ctx, user, family)
+	if err != nil || f == nil {
+		return false, err
+	}
+	if !f.Admits(tenant) {
+		return false, identity.Confined()
+	}
 	done, err = s.o.Grants.MoveFamily(ctx, user, family, tenant, revoke)
 	s.o.Nudge()
 	return done, err
+}
+
+// Confined reports whether one of the user's sign-ins at a client stays in its tenant; so does one that is not there.
+func (s *Server) Confined(ctx context.Context, user, family string) (bool, error) {
+	if !identity.ValidID(family) {
+		return true, nil
+	}
+	f, err := s.o.Grants.FindFamily(ctx, user, family)
+	return f == nil || f.Confined, err
 }
 
 // EndFamily ends one of the user's sign-ins at a client, and its tokens everywhere within a second; with withSignIn also

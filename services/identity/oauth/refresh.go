@@ -68,6 +68,9 @@ func (s *Server) present(ctx context.Context, p presented) (held, error) {
 	if p.tenantID != nil {
 		tenant = *p.tenantID
 	}
+	if !found.Family.Admits(tenant) {
+		return held{}, identity.Confined()
+	}
 	if found.SpentAt != nil {
 		before, err := s.openSuccessor(*found)
 		if err != nil {

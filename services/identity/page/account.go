@@ -23,6 +23,7 @@ type accountPage struct {
 	Here                   *identity.Membership
 	Sessions               []identity.Session
 	Factors                identity.Factors
+	Applications           []shownApplication
 	ManagesKeys            bool
 	StepUp                 bool // the organization requires a second factor that this sign-in lacks
 	Roles                  []identity.Role
@@ -68,6 +69,11 @@ func (s *Server) accountReply(ctx context.Context, v *visit, p accountPage) (rep
 		owes := s.o.Environment == config.Production && !p.Here.AgreementAccepted
 		p.Agreement = owes && p.Here.Permissions.Has(principal.TenantAdmin)
 		p.Waiting = owes && !p.Agreement
+		if !p.StepUp {
+			if err := s.listApplications(s.as(ctx, v, *p.Here), &p); err != nil {
+				return reply{}, err
+			}
+		}
 		if p.ManagesKeys = p.Here.Permissions.Has(principal.KeyManage) && !p.StepUp; p.ManagesKeys {
 			if err := s.listKeys(s.as(ctx, v, *p.Here), &p); err != nil {
 				return reply{}, err

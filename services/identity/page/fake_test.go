@@ -54,6 +54,7 @@ type world struct {
 	callers     []identity.Caller
 	status      identity.AgreementStatus
 	acted       principal.Principal
+	decided     oauth.Decision
 }
 
 func role(name string, may principal.Permission) identity.Role {
@@ -336,6 +337,7 @@ func sent(a *oauth.Authorization, query string) oauth.Response {
 }
 
 func (w *world) Grant(_ context.Context, a *oauth.Authorization, d oauth.Decision) (oauth.Response, error) {
+	w.decided = d
 	return sent(a, "code=c&tenant="+d.TenantID+"&scope="+url.QueryEscape(strings.Join(d.Scopes, " "))), w.note("grant")
 }
 
@@ -413,10 +415,20 @@ func newServer(t *testing.T, w *world, publicURL string) *page.Server {
 	t.Helper()
 	s, err := page.New(page.Options{
 		PublicURL: publicURL, Environment: w.environment, FormKey: bytes.Repeat([]byte("k"), 32), People: w, OAuth: w, Consents: w, Keys: w,
-		Roles: w, Agreements: agreements{w}, Federation: w, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }, Random: rand.Reader,
+		Roles: w, Agreements: agreements{w}, Federation: w, Launcher: w, Logger: slog.New(slog.DiscardHandler), Now: func() time.Time { return w.now }, Random: rand.Reader,
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+func (w *world) Launchable(ctx context.Context) ([]identity.Application, error) {
+	w.acted, _ = principal.From(ctx)
+	return []identity.Application{{ID: "a1", Name: "Ward Dashboard", LaunchURL: "https://dashboard.example"}}, nil
+}
+
+func (w *world) Launch(ctx context.Context, id string) (string, error) {
+	w.acted, _ = principal.From(ctx)
+	return "https://dashboard.example/auth?lpl=AbC-_123", w.note("launch " + id)
 }

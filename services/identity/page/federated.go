@@ -178,5 +178,5 @@ func (s *Server) link(ctx context.Context, v *visit) (reply, error) {
 // says of somebody is not enough for these.
 func accountOnly(path string) bool {
 	rest, ok := strings.CutPrefix(path, accountPath+"/")
-	return ok && rest != "organization" && rest != "step-up" && !strings.HasPrefix(rest, "key")
+	return ok && rest != "organization" && rest != "step-up" && rest != "launch" && !strings.HasPrefix(rest, "key")
 }

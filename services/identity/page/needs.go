@@ -86,6 +86,13 @@ type Roles interface {
 	Roles(ctx context.Context) ([]identity.Role, error)
 }
 
+// Launcher opens external applications for the principal of the context.
+type Launcher interface {
+	Launchable(ctx context.Context) ([]identity.Application, error)
+	// Launch gives the address to send the browser to.
+	Launch(ctx context.Context, id string) (address string, err error)
+}
+
 // Agreements asks the tenant service in the name of the context's principal.
 type Agreements interface {
 	Current(ctx context.Context) (identity.Agreement, error)

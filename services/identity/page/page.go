@@ -10,6 +10,7 @@ import (
 	"html/template"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -28,6 +29,7 @@ type Options struct {
 	Roles       Roles
 	Agreements  Agreements
 	Federation  Federation
+	Launcher    Launcher
 	Logger      *slog.Logger
 	Now         func() time.Time
 	Random      io.Reader
@@ -37,6 +39,7 @@ type Options struct {
 type Server struct {
 	o         Options
 	origin    string // of PublicURL
+	alias     string // the same by a name, which passkeys need, where PublicURL has a loopback address; "" elsewhere
 	secure    bool   // browsers reach us by TLS
 	templates map[string]*template.Template
 	assets    assets
@@ -52,7 +55,7 @@ func New(o Options) (*Server, error) {
 	if len(o.FormKey) < formKeySize {
 		return nil, errors.New("the key of the forms is too short")
 	}
-	s := &Server{o: o, origin: u.Scheme + "://" + u.Host, secure: u.Scheme == "https"}
+	s := &Server{o: o, origin: u.Scheme + "://" + u.Host, alias: aliasOf(*u), secure: u.Scheme == "https"}
 	if s.assets, err = readAssets(); err != nil {
 		return nil, err
 	}
@@ -68,6 +71,18 @@ func New(o Options) (*Server, error) {
 		s.mux.Handle(r.Method+" "+pattern, s.around(r))
 	}
 	return s, nil
+}
+
+// aliasOf is the origin under which a mesh on one's own machine is also visited.
+func aliasOf(u url.URL) string {
+	if ip := net.ParseIP(u.Hostname()); ip == nil || !ip.IsLoopback() {
+		return ""
+	}
+	host := "localhost"
+	if port := u.Port(); port != "" {
+		host = net.JoinHostPort(host, port)
+	}
+	return u.Scheme + "://" + host
 }
 
 // ServeHTTP answers a page.

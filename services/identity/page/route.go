@@ -59,6 +59,7 @@ func (s *Server) Routes() []Route {
 		{Method: post, Pattern: "/account/step-up", member: true, handle: s.stepUp},
 		{Method: post, Pattern: "/account/session/end", member: true, handle: s.endSession},
 		{Method: post, Pattern: "/account/session/end-all", member: true, handle: s.endAllSessions},
+		{Method: post, Pattern: "/account/launch", member: true, handle: s.launch},
 		{Method: post, Pattern: "/account/key", member: true, handle: s.mintKey},
 		{Method: post, Pattern: "/account/key/revoke", member: true, handle: s.revokeKey},
 		{Method: post, Pattern: "/account/totp", member: true, handle: s.beginTOTP},

@@ -24,6 +24,7 @@ type view struct {
 	Token       string
 	User        *identity.User // nil when nobody is signed in
 	Done        string         // what was just done, in a sentence
+	Alias       string         // where the pages are reached by a name; see Server.alias
 	Data        any
 }
 
@@ -32,7 +33,7 @@ func (s *Server) view(v *visit, r reply) view {
 	if r.page != "error" && r.status >= http.StatusBadRequest && r.status != http.StatusForbidden {
 		title = "Error: " + title // heard first by who cannot see the summary
 	}
-	return view{Title: title, Environment: s.o.Environment, Token: v.token, User: v.user, Done: done(v.query("done")), Data: r.data}
+	return view{Title: title, Environment: s.o.Environment, Token: v.token, User: v.user, Done: done(v.query("done")), Alias: s.alias, Data: r.data}
 }
 
 // done says what a page before this one did. The address carries a code and never a text, so that nobody can put words

@@ -119,7 +119,10 @@ func (s *Server) genuine(v *visit) error {
 	default:
 		return refused
 	}
-	if origin := h.Get("Origin"); origin != "" && origin != "null" && origin != s.origin {
+	switch h.Get("Origin") {
+	case "", "null", s.origin:
+	case s.alias: // never "", which is the case before
+	default:
 		return refused
 	}
 	sent := h.Get(tokenHeader)

@@ -9,12 +9,12 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
-const familyColumns = `id, user_id, client_id, tenant_id, scope, environment, sign_in_id, agent, created_at, used_at, ended_at`
+const familyColumns = `id, user_id, client_id, tenant_id, confined, scope, environment, sign_in_id, agent, created_at, used_at, ended_at`
 
 const (
 	insertFamily = `
-		INSERT INTO token_family (id, user_id, client_id, tenant_id, scope, environment, sign_in_id, agent, created_at, used_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`
+		INSERT INTO token_family (id, user_id, client_id, tenant_id, confined, scope, environment, sign_in_id, agent, created_at, used_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
 	insertAccess = `
 		INSERT INTO access_token (hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
@@ -24,12 +24,23 @@ const (
 // StartFamily is identity.GrantStore's.
 func (s *Store) StartFamily(ctx context.Context, f identity.TokenFamily, access, refresh identity.NewToken) error {
 	b := asUser(f.UserID)
-	b.Exec(insertFamily, f.ID, f.UserID, f.ClientID, f.TenantID, f.Scope, f.Environment, f.SignInID, f.Agent, f.CreatedAt)
+	b.Exec(insertFamily, f.ID, f.UserID, f.ClientID, f.TenantID, f.Confined, f.Scope, f.Environment, f.SignInID, f.Agent, f.CreatedAt)
 	b.Exec(insertAccess, access.Hash, access.ID, f.TenantID, f.ClientID, f.UserID, f.ID, f.Scope, f.Environment, f.CreatedAt, access.ExpiresAt)
 	if refresh.Hash != nil {
 		b.Exec(insertRefresh, refresh.Hash, f.ID, f.UserID, f.CreatedAt, refresh.ExpiresAt)
 	}
 	return s.DB.Send(ctx, b)
+}
+
+const selectFamily = `SELECT ` + familyColumns + ` FROM token_family WHERE user_id = $1 AND id = $2`
+
+// FindFamily is identity.GrantStore's.
+func (s *Store) FindFamily(ctx context.Context, user, id string) (*identity.TokenFamily, error) {
+	var found *identity.TokenFamily
+	b := asUser(user)
+	pg.Row(b, &found, selectFamily, user, id)
+	err := s.DB.Send(ctx, b)
+	return found, err
 }
 
 const (
@@ -76,7 +87,7 @@ const rotate = `
 		RETURNING hash),
 	family AS (
 		UPDATE token_family SET used_at = $2, tenant_id = coalesce($4::uuid, tenant_id)
-		WHERE id = $3 AND ended_at IS NULL AND EXISTS (SELECT FROM spent)
+		WHERE id = $3 AND ended_at IS NULL AND EXISTS (SELECT FROM spent) AND (NOT confined OR tenant_id = coalesce($4::uuid, tenant_id))
 		RETURNING id, user_id, client_id, tenant_id, environment),
 	access AS (
 		INSERT INTO access_token (hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at)
@@ -109,7 +120,7 @@ func endAccess(b *pg.Batch, which string, arguments ...any) {
 	b.Exec(`SELECT pg_notify('outbox', '')`)
 }
 
-const moveFamily = `UPDATE token_family SET tenant_id = $2 WHERE id = $1 AND ended_at IS NULL`
+const moveFamily = `UPDATE token_family SET tenant_id = $2 WHERE id = $1 AND ended_at IS NULL AND (NOT confined OR tenant_id = $2)`
 
 // MoveFamily is identity.GrantStore's.
 func (s *Store) MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool) (bool, error) {
@@ -162,7 +173,7 @@ func endFamilies(b *pg.Batch, user string, now time.Time) {
 
 // listFamilies names the clients, of whatever tenant, and that alone.
 const listFamilies = `
-	SELECT f.id, f.user_id, f.client_id, f.tenant_id, f.scope, f.environment, f.sign_in_id, f.agent, f.created_at, f.used_at,
+	SELECT f.id, f.user_id, f.client_id, f.tenant_id, f.confined, f.scope, f.environment, f.sign_in_id, f.agent, f.created_at, f.used_at,
 		f.ended_at, coalesce(c.name, '') AS client_name
 	FROM token_family f
 	LEFT JOIN oauth_client c ON c.id = CASE WHEN f.client_id ~ '` + uuidForm + `' THEN f.client_id::uuid END

@@ -122,6 +122,7 @@ type meshed struct {
 	service *identity.Service
 	server  *oauth.Server
 	people  *identity.People
+	grants  identity.GrantStore
 	mail    string // the folder that letters are written to
 	begun   *beginnings
 
@@ -191,6 +192,7 @@ func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed
 	service, server, err := assemble(c, log, m.tenants, kept, m.redis, func() { carry.nudge() })
 	check(t, err)
 	service.Now = m.clock.now
+	m.grants = kept
 	m.service, m.server, m.begun = service, server, &beginnings{server: server}
 	federated, err := federate(c, service, kept)
 	check(t, err)

@@ -99,7 +99,8 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	federated.People = people
-	shown, err := newPages(c, p.Logger, service, people, server, peer.NewAgreements(caller), federated)
+	applications := launcher(service, kept, server)
+	shown, err := newPages(c, p.Logger, service, people, server, peer.NewAgreements(caller), federated, applications)
 	if err != nil {
 		return err
 	}
@@ -110,7 +111,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	routes(app, &rest.Server{
-		Identity: service, People: people, Launcher: launcher(service, kept, server), Federation: federated,
+		Identity: service, People: people, Launcher: applications, Federation: federated,
 	}, server)
 	pages(app, shown)
 	return p.Serve(ctx, app, carry.run, trail.Run, kept.Sweep, service.Uses.Run)

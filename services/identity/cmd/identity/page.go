@@ -23,14 +23,14 @@ type authorizer interface {
 }
 
 // newPages makes the sign-in pages.
-func newPages(c settings, log *slog.Logger, service *identity.Service, people page.People, server authorizer, agreements page.Agreements, federated page.Federation) (*page.Server, error) {
+func newPages(c settings, log *slog.Logger, service *identity.Service, people page.People, server authorizer, agreements page.Agreements, federated page.Federation, applications page.Launcher) (*page.Server, error) {
 	issuer, err := c.issuer()
 	if err != nil {
 		return nil, err
 	}
 	return page.New(page.Options{
 		PublicURL: issuer, Environment: c.Environment, FormKey: service.Hasher.Key(formLabel), People: people, OAuth: server, Consents: server,
-		Keys: service, Roles: service.Tenants, Agreements: agreements, Federation: federated, Logger: log, Now: time.Now, Random: rand.Reader,
+		Keys: service, Roles: service.Tenants, Agreements: agreements, Federation: federated, Launcher: applications, Logger: log, Now: time.Now, Random: rand.Reader,
 	})
 }
 

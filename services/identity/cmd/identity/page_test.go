@@ -32,7 +32,7 @@ func TestPagesAreServed(t *testing.T) {
 	var people struct{ page.People } // who has no cookie asks nothing of it
 	var server struct{ authorizer }
 	made, err := newPages(settings{Common: config.Common{Environment: config.Demo}, PublicURL: "https://mesh.example/"}, log,
-		&identity.Service{Hasher: hasher}, people, server, nil, nil)
+		&identity.Service{Hasher: hasher}, people, server, nil, nil, nil)
 	check(t, err)
 	pages(app, made)
 

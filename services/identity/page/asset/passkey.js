@@ -64,7 +64,11 @@ async function signIn(at, token, said) {
   });
 }
 
-for (const place of window.PublicKeyCredential ? document.querySelectorAll("[data-passkey]") : []) {
+// Browsers make passkeys for names and never for addresses of numbers, as a mesh on one's own machine has.
+const nameless = /^\[|^[\d.]+$/.test(location.hostname);
+for (const hint of document.querySelectorAll("[data-passkey-elsewhere]")) hint.hidden = !nameless;
+
+for (const place of window.PublicKeyCredential && !nameless ? document.querySelectorAll("[data-passkey]") : []) {
   const button = place.querySelector("button");
   const error = place.querySelector("[role=alert]");
   place.hidden = false;
