@@ -85,6 +85,13 @@ func TestApplicationIsLaunched(t *testing.T) {
 	p.sees(guest.email)
 	p.look("example-empty")
 
+	p.visit("/account")
+	p.sees("Ward Dashboard")
+	if _, sessions, _ := strings.Cut(p.text(), "Browsers and applications in which"); !strings.Contains(sessions, "Ward Dashboard") {
+		t.Errorf("the application's session is not named: %s", sessions)
+	}
+	p.look("account-launched")
+	p.visit(ward)
 	p.press("Sign out")
 	p.look("example-signed-out")
 	p.visit(ward)

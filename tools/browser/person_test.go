@@ -26,7 +26,7 @@ const (
 )
 
 // patience ends a wait that is in vain.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // newPerson gives somebody a browser without any cookie.
 func newPerson(t *testing.T) *person {

@@ -68,7 +68,7 @@ func (s *Server) accountReply(ctx context.Context, v *visit, p accountPage) (rep
 		return 1
 	})
 	for i := range p.Sessions {
-		p.Sessions[i].Agent = agentName(p.Sessions[i].Agent)
+		p.Sessions[i].Agent = agentName(p.Sessions[i])
 	}
 	if p.Factors, err = s.o.People.Factors(ctx, v.user.ID); err != nil {
 		return reply{}, err
