@@ -30,7 +30,7 @@ func (p *People) SignInFederated(ctx context.Context, c Caller, userID, tenantID
 		ID: id, UserID: u.ID, TenantID: &tenantID, Methods: []string{ByFederated}, Agent: clip(c.Agent),
 		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(p.Settings.SignInFor),
 	}
-	done, err := p.SignIns.KeepSignIn(ctx, s, hash, u.PasswordHash)
+	done, err := p.SignIns.KeepSignIn(ctx, s, hash, u.PasswordHash, s.within(p.entry(ctx, u.ID, s.ID, auditSignInSuccess)))
 	if err != nil {
 		return Entered{}, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -77,14 +78,16 @@ const redeemCode = `
 		SELECT $3::bytea, $4::uuid, tenant_id, client_id, user_id, family_id, scope, environment, $2, $5::timestamptz FROM won),
 	refresh AS (
 		INSERT INTO refresh_token (hash, family_id, user_id, issued_at, expires_at)
-		SELECT $6::bytea, family_id, user_id, $2, $7::timestamptz FROM won WHERE $6::bytea IS NOT NULL)
+		SELECT $6::bytea, family_id, user_id, $2, $7::timestamptz FROM won WHERE $6::bytea IS NOT NULL),
+	told AS (INSERT INTO ` + audit.Table + ` SELECT $8::json FROM won)
 	SELECT count(*) FROM won`
 
 // RedeemCode is identity.GrantStore's.
 func (s *Store) RedeemCode(ctx context.Context, r identity.Redemption) (bool, error) {
 	var won int64
 	b := asUser(r.Code.UserID)
-	pg.Value(b, &won, redeemCode, r.Code.Hash, r.Now, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Refresh.Hash, r.Refresh.ExpiresAt)
+	pg.Value(b, &won, redeemCode, r.Code.Hash, r.Now, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Refresh.Hash, r.Refresh.ExpiresAt,
+		audit.List(r.Entry))
 	err := s.DB.Send(ctx, b)
 	return won == 1, err
 }

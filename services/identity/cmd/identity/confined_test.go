@@ -60,7 +60,7 @@ func TestAConfinedSessionStaysInItsTenant(t *testing.T) {
 	if r := m.ask(t, w.by, http.MethodGet, "/v2/user/switch-tenant/"+w.one+"?revokeToken=false", ""); r.status != http.StatusOK {
 		t.Errorf("%d %s", r.status, r.raw)
 	}
-	if moved, err := m.grants.MoveFamily(t.Context(), w.user, w.by.CredentialID, w.two, false); moved || err != nil {
+	if moved, err := m.grants.MoveFamily(t.Context(), w.user, w.by.CredentialID, w.two, false, entryIn(t, w.two)); moved || err != nil {
 		t.Errorf("moved: %v, %v", moved, err)
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -108,7 +109,7 @@ func (m *meshed) browsing(t testing.TB, user string, methods ...string) string {
 	check(t, err)
 	in := identity.SignIn{ID: newID(t), UserID: user, Methods: methods, CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(12 * time.Hour)}
 	hash := sha256.Sum256([]byte(in.ID))
-	if done, err := m.people.SignIns.KeepSignIn(t.Context(), in, hash[:], anyHash); err != nil || !done {
+	if done, err := m.people.SignIns.KeepSignIn(t.Context(), in, hash[:], anyHash, audit.Entry{}); err != nil || !done {
 		t.Fatalf("sign in: %v, %v", done, err)
 	}
 	return in.ID

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -511,7 +512,7 @@ func TestEndOfAllFamiliesAlsoTakesCodes(t *testing.T) {
 	one, two, spared := m.signIn(t, user), m.signIn(t, user), m.signIn(t, other)
 	proof := verifier()
 	code := m.code(t, user, asking(proof))
-	check(t, m.server.EndFamilies(t.Context(), user))
+	check(t, m.people.EndAllSessions(t.Context(), identity.SignIn{ID: newID(t), UserID: user}))
 	for _, r := range []reply{one, two} {
 		if _, found := m.resolve(t, r.text("access_token")); found {
 			t.Error("a token is left")
@@ -537,7 +538,7 @@ func TestABrowserSessionThatHasEndedIsGivenNoCode(t *testing.T) {
 		t.Fatalf("%+v, %v", refused, err)
 	}
 	in := m.browsing(t, user, identity.ByPassword)
-	if done, err := m.people.SignIns.EndSignIn(t.Context(), user, in); err != nil || !done {
+	if done, err := m.people.SignIns.EndSignIn(t.Context(), user, in, audit.Entry{}); err != nil || !done {
 		t.Fatalf("%v, %v", done, err)
 	}
 	r, err := m.server.Grant(t.Context(), a, oauth.Decision{UserID: user, TenantID: m.tenant, SignInID: in, Scopes: a.Scopes})

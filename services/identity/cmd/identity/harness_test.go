@@ -18,6 +18,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -208,6 +209,10 @@ func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed
 	t.Cleanup(func() { _ = app.Shutdown() })
 	m.base = "http://" + listener.Addr().String()
 	return m
+}
+
+func entryIn(t testing.TB, tenant string) audit.Entry {
+	return audit.Of(t.Context(), time.Now(), uuid.NewV7, "test").In(tenant)
 }
 
 func check(t testing.TB, err error) {

@@ -85,7 +85,7 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	further, err := peopleRelays(db, p.Logger, post, tenants)
+	further, err := peopleRelays(db, p.Logger, kept, post, tenants)
 	if err != nil {
 		return err
 	}
