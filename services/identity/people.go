@@ -64,7 +64,7 @@ type LinkStore interface {
 // SignInStore keeps browser sessions.
 type SignInStore interface {
 	// KeepSignIn stores a session under the hash of its cookie, if the user's password is still the one of that hash:
-	// what was proved before a new one was set begins nothing after it. Done is false otherwise.
+	// what was proved before a new one was set begins nothing after it. Done is false otherwise, and the entry is not kept.
 	KeepSignIn(ctx context.Context, s SignIn, hash []byte, passwordHash string, e audit.Entry) (done bool, err error)
 	// FindSignIn gives the session of a cookie and its user, and notes that it was seen; nil when there is none, or none
 	// any more.
