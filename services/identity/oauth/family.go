@@ -177,6 +177,9 @@ func (s *Server) FamiliesOf(ctx context.Context, user string) ([]identity.Sessio
 	for _, f := range families {
 		if c := s.o.Clients.Configured(f.ClientID); c != nil {
 			f.ClientName = c.Name
+			if f.SignInID == nil { // a launch, whose agent is the application
+				f.ClientName, f.Agent = f.Agent, ""
+			}
 		}
 		list = append(list, identity.Session{
 			ID: f.ID, Application: f.ClientName, Agent: f.Agent, TenantID: f.TenantID, CreatedAt: f.CreatedAt, SeenAt: f.UsedAt,

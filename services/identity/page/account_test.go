@@ -20,9 +20,9 @@ func TestAccount(t *testing.T) {
 	b.submit("/account/profile", "firstName", "Maria").leads("/account?done=profile#profile")
 	b.get("/account").submit("/account/password", "currentPassword", "wrong", "newPassword", password).want(http.StatusBadRequest, "Current password is not right.")
 	b.submit("/account/password", "currentPassword", password, "newPassword", "short").want(http.StatusBadRequest, "New password must have 12")
-	b.submit("/account/password", "currentPassword", password, "newPassword", password).leads("/account?done=password#password")
+	b.submit("/account/password", "currentPassword", password, "newPassword", password).leads("/account?done=password#security")
 	b.get("/account").submit("/account/session/end").leads("/account?done=session#sessions")
-	b.get("/account").submit("/account/organization").leads("/account?done=organization#organizations")
+	b.get("/account").submit("/account/organization").leads("/account?done=organization")
 	b.get("/account").submit("/account/session/end-all").leads("/sign-in?done=signed-out")
 	for _, verb := range []string{"profile Maria Lind", "password", "end-all", "choose"} {
 		if !slices.Contains(w.did, verb) {

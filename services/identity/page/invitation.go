@@ -59,7 +59,7 @@ func (s *Server) acceptInvitation(ctx context.Context, v *visit) (reply, error) 
 	err := s.o.People.AcceptInvitation(ctx, v.signIn, p.ID, p.Identifier, draft, collect)
 	switch {
 	case err == nil && v.signIn != nil:
-		return goTo(accountPath + "?done=joined#organizations"), nil
+		return goTo(accountPath + "?done=joined"), nil
 	case err == nil:
 		return goTo("/sign-in?done=joined"), nil
 	case fault.Is(err, fault.Conflict) && v.signIn == nil:

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -30,6 +31,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
+	"github.com/patient-mesh/patient-mesh/services/identity/password"
 	"github.com/patient-mesh/patient-mesh/services/identity/rest"
 	"github.com/patient-mesh/patient-mesh/services/identity/store"
 )
@@ -193,6 +195,7 @@ func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed
 	service, server, err := assemble(c, log, m.tenants, kept, m.redis, func() { carry.nudge() })
 	check(t, err)
 	service.Now = m.clock.now
+	service.Passwords = password.New(password.Cost{Memory: 64, Passes: 1}, 2, rand.Reader) // the race detector makes OWASP's very dear
 	m.grants = kept
 	m.service, m.server, m.begun = service, server, &beginnings{server: server}
 	federated, err := federate(c, service, kept)
