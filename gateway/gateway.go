@@ -123,7 +123,10 @@ func (g *Gateway) pass(c *fiber.Ctx, req *fasthttp.Request, resp *fasthttp.Respo
 		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
 		defer cancel()
 	}
-	err = g.Proxy.Forward(ctx, req, resp, r, who, target(path, query), client.String())
+	err = g.Proxy.Forward(ctx, req, resp, r, who.Encoded, target(path, query), client.String())
+	if err == nil && r.Recheck {
+		g.Door.Recheck(ctx, who.Hash)
+	}
 	if body != nil {
 		req.ResetBody()
 		bytebufferpool.Put(body)
@@ -136,42 +139,42 @@ func (g *Gateway) pass(c *fiber.Ctx, req *fasthttp.Request, resp *fasthttp.Respo
 
 // admit finds out who asks, and whether they may, so often. A path that leads nowhere asks for a credential too: nobody
 // learns the table by trying.
-func (g *Gateway) admit(ctx context.Context, req *fasthttp.Request, r *route.Route, path []byte, client netip.Addr) (principal.Encoded, error) {
+func (g *Gateway) admit(ctx context.Context, req *fasthttp.Request, r *route.Route, path []byte, client netip.Addr) (door.Session, error) {
 	if ok, wait := g.Limiter.Take(ctx, limit.OfAddress(PerAddress, client)); !ok {
-		return "", tooMany(wait)
+		return door.Session{}, tooMany(wait)
 	}
 	if r == nil && (own(path) || g.Routes.Open(path)) {
-		return g.Anonymous, nil
+		return door.Session{Encoded: g.Anonymous}, nil
 	}
 	if r != nil && r.Public {
 		if len(req.Header.PeekAll(fiber.HeaderAuthorization)) > 1 {
 			f := fault.New(fault.Invalid, "two_credentials", "The request carries more than one credential.")
 			f.Extra = map[string]any{"error": "invalid_request"} // as OAuth clients look for it (RFC 6749 §5.2)
-			return "", f
+			return door.Session{}, f
 		}
-		return g.Anonymous, nil
+		return door.Session{Encoded: g.Anonymous}, nil
 	}
 	token, err := door.Token(&req.Header, len(path) > 4 && string(path[:4]) == "/v3/")
 	if err != nil {
-		return "", err
+		return door.Session{}, err
 	}
 	s, err := g.Door.Check(ctx, token)
 	if err != nil {
-		return "", err
+		return door.Session{}, err
 	}
 	if ok, wait := g.Limiter.Take(ctx, limit.Key{Kind: PerCredential, ID: s.Budget}); !ok {
-		return "", tooMany(wait)
+		return door.Session{}, tooMany(wait)
 	}
 	if r == nil {
-		return s.Encoded, nil
+		return *s, nil
 	}
 	if err := s.Principal.May(r.Need); err != nil {
-		return "", err
+		return door.Session{}, err
 	}
 	if g.Agreement && r.Patient && !s.Principal.AgreementAccepted {
-		return "", fault.New(fault.Denied, "agreement_required", "An owner of the organization has to accept the agreement first.")
+		return door.Session{}, fault.New(fault.Denied, "agreement_required", "An owner of the organization has to accept the agreement first.")
 	}
-	return s.Encoded, nil
+	return *s, nil
 }
 
 // own reports the paths that the gateway answers itself, which need no credential.

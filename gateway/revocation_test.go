@@ -167,3 +167,26 @@ func TestLimits(t *testing.T) {
 	address := start(t, func(s *Settings, _ *Parts) { s.AddressRate, s.AddressBurst = 1, 5 })
 	address.until("strangers are limited too", func() bool { return address.get("/v2/tenant", "bad").status == 429 })
 }
+
+// Whoever has just been told that they are signed out sees it at once, however long the revocation takes to arrive.
+func TestTheCallerOfALogoutSeesItsEndAtOnce(t *testing.T) {
+	w := start(t)
+	w.know("good", everyone())
+	w.until("the session is remembered", func() bool {
+		before := w.asked.Load()
+		return w.get("/v2/tenant", "good").status == 200 && w.asked.Load() == before
+	})
+	if a := w.do("POST", "/auth/user/logout", headers{"Authorization": "Bearer good"}, ""); a.status != 200 {
+		t.Fatal(a)
+	}
+	if a := w.get("/v2/tenant", "good"); a.status != 200 {
+		t.Errorf("a session that goes on: %v", a)
+	}
+	w.forget("good") // identity knows, and nobody says so
+	if a := w.do("POST", "/tenant/switch-tenant", headers{"Authorization": "Bearer good"}, ""); a.status != 200 {
+		t.Fatal(a)
+	}
+	if a := w.get("/v2/tenant", "good"); a.status != 401 {
+		t.Errorf("after its end: %v", a)
+	}
+}

@@ -114,6 +114,19 @@ func (d *Door) Check(ctx context.Context, token string) (*Session, error) {
 	}
 }
 
+// Recheck forgets what is known of a session, so that identity is asked when its token comes again. It is for the caller
+// of an operation that may have ended its own session: the revocation is under way, but the caller has the answer already.
+func (d *Door) Recheck(ctx context.Context, h session.Hash) {
+	d.flights.Forget(string(h[:]))
+	ctx, cancel := context.WithTimeout(ctx, recheckTimeout)
+	defer cancel()
+	_ = d.store.Drop(ctx, h) // without Redis there is nothing to forget there
+	d.memory.forget(h)
+}
+
+// recheckTimeout is how long an answer is held back for Redis.
+const recheckTimeout = 250 * time.Millisecond
+
 // holds is the part that is decided each time.
 func (d *Door) holds(s *Session, now time.Time) (*Session, error) {
 	expires := s.Principal.ExpiresAt

@@ -102,6 +102,14 @@ func (m *memory) put(s *Session, since uint64, now time.Time) fate {
 	return kept
 }
 
+// forget drops a session that may be learned again.
+func (m *memory) forget(h session.Hash) {
+	at := m.shard(h)
+	at.mu.Lock()
+	delete(at.entries, h)
+	at.mu.Unlock()
+}
+
 // Revoked forgets what a revocation covers, and keeps refills under way from bringing it back.
 func (m *memory) Revoked(r session.Revocation) {
 	m.mu.Lock()

@@ -21,6 +21,7 @@ type Route struct {
 // Traits are what sets a route apart from the others. The zero value is what most of them are.
 type Traits struct {
 	Public    bool          // needs no credential: the service looks after itself
+	Recheck   bool          // may change what the credential that it is called with is worth
 	Page      bool          // for people in a browser: the API document does not have it
 	Patient   bool          // touches patient data: in production the tenant must have accepted the agreement
 	BodyLimit int64         // bytes; DefaultBodyLimit when zero

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
 
 // SignInFederated begins a session for a member whom their organization's own provider has proved, in that organization
@@ -29,10 +30,19 @@ func (p *People) SignInFederated(ctx context.Context, c Caller, userID, tenantID
 		ID: id, UserID: u.ID, TenantID: &tenantID, Methods: []string{ByFederated}, Agent: clip(c.Agent),
 		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(p.Settings.SignInFor),
 	}
-	if err := p.SignIns.KeepSignIn(ctx, s, hash); err != nil {
+	if err := p.SignIns.KeepSignIn(ctx, s, hash, s.within(p.entry(ctx, u.ID, s.ID, auditSignInSuccess))); err != nil {
 		return Entered{}, err
 	}
 	return Entered{SignIn: s, Cookie: cookie}, nil
+}
+
+// Unconfined is nil for a session that the user's own account may be changed by, else Confined.
+func (p *People) Unconfined(ctx context.Context, by principal.Principal) error {
+	confined, err := p.Families.Confined(ctx, by.UserID, by.CredentialID)
+	if err == nil && confined {
+		return Confined()
+	}
+	return err
 }
 
 // Confined is the fault of a federated sign-in that is used for more than its organization.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
 
@@ -29,6 +30,7 @@ type IssuedCode struct {
 	Challenge   string // PKCE's, always S256
 	UserID      string
 	TenantID    string
+	Confined    bool // the family stays in the tenant
 	SignInID    *string
 	Agent       string
 	Scope       []string
@@ -49,6 +51,7 @@ type TokenFamily struct {
 	UserID      string
 	ClientID    string
 	TenantID    string // that it stands in now
+	Confined    bool   // it stays there: nothing but that tenant vouches for the user
 	Scope       []string
 	Environment string
 	SignInID    *string // the browser's session that it came from; nil for a launch
@@ -57,6 +60,9 @@ type TokenFamily struct {
 	UsedAt      time.Time
 	EndedAt     *time.Time
 }
+
+// Admits reports whether the family's tokens may be a tenant's.
+func (f TokenFamily) Admits(tenantID string) bool { return !f.Confined || f.TenantID == tenantID }
 
 // IssuedRefresh is one refresh token and its family. The token itself is not kept.
 type IssuedRefresh struct {
@@ -86,6 +92,7 @@ type FamilyDraft struct {
 	ClientID string
 	UserID   string
 	TenantID string
+	Confined bool
 	Scope    []string // nil: all that the client may ask for
 	SignInID *string
 	Agent    string
@@ -107,6 +114,7 @@ type Redemption struct {
 	Code    IssuedCode
 	Access  NewToken
 	Refresh NewToken // without a Hash for a client that cannot refresh
+	Entry   audit.Entry
 	Now     time.Time
 }
 
@@ -120,6 +128,7 @@ type Rotation struct {
 	Access          NewToken
 	Refresh         NewToken
 	SuccessorSealed []byte
+	Entry           audit.Entry // of a move
 	Now             time.Time
 }
 
@@ -148,17 +157,17 @@ type GrantStore interface {
 	RedeemCode(ctx context.Context, r Redemption) (done bool, err error)
 
 	// StartFamily stores a family with its first tokens.
-	StartFamily(ctx context.Context, f TokenFamily, access, refresh NewToken) error
+	StartFamily(ctx context.Context, f TokenFamily, access, refresh NewToken, e audit.Entry) error
+	// FindFamily gives a user's family, ended or not; nil when there is none.
+	FindFamily(ctx context.Context, user, id string) (*TokenFamily, error)
 	// FindRefresh gives a refresh token, spent or not, and its family; nil when there is none.
 	FindRefresh(ctx context.Context, hash []byte) (*IssuedRefresh, error)
 	Rotate(ctx context.Context, r Rotation) (tenant string, done bool, err error)
 	// MoveFamily lets the family's next tokens be another tenant's.
-	MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool) (done bool, err error)
+	MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool, e audit.Entry) (done bool, err error)
 	// EndFamily ends a family and its access tokens, and writes the effects that end those at the gateways.
 	// With withSignIn the browser's session that it came from ends too.
-	EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time) (done bool, err error)
-	// EndFamilies ends all families of a user, and the codes that could begin more.
-	EndFamilies(ctx context.Context, user string, now time.Time) error
+	EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time, e audit.Entry) (done bool, err error)
 	// FamiliesOf gives the user's families that go on, the last used first; at most MostFamilies.
 	FamiliesOf(ctx context.Context, user string, now time.Time) ([]NamedFamily, error)
 }
@@ -171,7 +180,7 @@ type ConsentStore interface {
 	// Consented gives the scopes that the user has granted the client before.
 	Consented(ctx context.Context, user, client string) ([]string, error)
 	// Consent adds scopes to them.
-	Consent(ctx context.Context, user, client string, scopes []string, now time.Time) error
+	Consent(ctx context.Context, user, client string, scopes []string, now time.Time, e audit.Entry) error
 }
 
 // PushedStore keeps pushed requests for a moment.

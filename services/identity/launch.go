@@ -133,7 +133,7 @@ func (l *Launcher) Exchange(ctx context.Context, signature, code string) (Tokens
 		return Tokens{}, fault.New(fault.Unauthenticated, "launch_refused", "The code does not hold, or not any more.")
 	}
 	return l.Families.Start(ctx, FamilyDraft{
-		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Agent: a.Name,
+		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Confined: true, Agent: a.Name,
 		Scope: append(place.Permissions.Names(), OfflineAccess),
 	})
 }

@@ -54,6 +54,15 @@ func (p *People) Myself(ctx context.Context) (Myself, error) {
 	if err != nil {
 		return Myself{}, err
 	}
+	if by.Kind == principal.Session {
+		confined, err := p.Families.Confined(ctx, by.UserID, by.CredentialID)
+		if err != nil {
+			return Myself{}, err
+		}
+		if confined { // nobody there may know of the user's other organizations
+			all = slices.DeleteFunc(all, func(m Membership) bool { return m.TenantID != by.TenantID })
+		}
+	}
 	me := Myself{User: *u, Memberships: all}
 	if at := slices.IndexFunc(all, func(m Membership) bool { return m.TenantID == by.TenantID }); at >= 0 {
 		me.Active = &all[at]

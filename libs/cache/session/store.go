@@ -78,6 +78,17 @@ func (s Store) Find(ctx context.Context, h Hash) (Look, error) {
 //nolint:gochecknoglobals // a constant, which Go cannot say of a script
 var removeUnchanged = redis.NewScript(`if redis.call("GET", KEYS[1]) == ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
 
+// Drop removes what is kept of a session, so that identity is asked next. A tombstone stays.
+func (s Store) Drop(ctx context.Context, h Hash) error {
+	if err := removeLive.Run(ctx, s.Redis, []string{sessionKey(h)}, tombstone).Err(); err != nil {
+		return fmt.Errorf("drop session: %w", err)
+	}
+	return nil
+}
+
+//nolint:gochecknoglobals // a constant, which Go cannot say of a script
+var removeLive = redis.NewScript(`if redis.call("GET", KEYS[1]) ~= ARGV[1] then return redis.call("DEL", KEYS[1]) end return 0`)
+
 // Kept says what became of a principal that was to be kept.
 type Kept int
 

@@ -33,6 +33,7 @@ type Authorization struct {
 type Decision struct {
 	UserID   string
 	TenantID string
+	Confined bool // the sign-in holds for that tenant alone
 	SignInID string
 	Agent    string
 	Scopes   []string
@@ -122,7 +123,7 @@ func (s *Server) Consented(ctx context.Context, user, client string) ([]string, 
 
 // Consent remembers that the person grants the client scopes.
 func (s *Server) Consent(ctx context.Context, user, client string, scopes []string) error {
-	return s.o.Consents.Consent(ctx, user, client, scopes, s.instant())
+	return s.o.Consents.Consent(ctx, user, client, scopes, s.instant(), s.entry(ctx, user, "", identity.AuditConsent))
 }
 
 // provideQuery makes what fosite takes for an authorization request. It wants a state, which RFC 6749 only recommends;

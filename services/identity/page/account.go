@@ -204,21 +204,11 @@ func (s *Server) endSession(ctx context.Context, v *visit) (reply, error) {
 	return goTo(accountPath + "?done=session#sessions"), nil
 }
 
-// endAllSessions ends every other one first: if one cannot be ended, the visitor is still there to see it.
 func (s *Server) endAllSessions(ctx context.Context, v *visit) (reply, error) {
-	sessions, err := s.o.People.Sessions(ctx, *v.signIn)
-	if err != nil {
+	if err := s.o.People.EndAllSessions(ctx, *v.signIn); err != nil {
 		return reply{}, err
 	}
-	for _, one := range sessions {
-		if one.Current {
-			continue
-		}
-		if err := s.o.People.EndSession(ctx, *v.signIn, one.ID); err != nil && !fault.Is(err, fault.NotFound) {
-			return reply{}, err
-		}
-	}
-	return s.signOut(ctx, v)
+	return s.signedOut(v), nil
 }
 
 // sudoFor is how long after signing in somebody may change what they prove themselves by.

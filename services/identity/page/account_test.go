@@ -24,13 +24,10 @@ func TestAccount(t *testing.T) {
 	b.get("/account").submit("/account/session/end").leads("/account?done=session#sessions")
 	b.get("/account").submit("/account/organization").leads("/account?done=organization")
 	b.get("/account").submit("/account/session/end-all").leads("/sign-in?done=signed-out")
-	for _, verb := range []string{"profile Maria Lind", "password", "end s2", "end s3", "choose", "sign-out"} {
+	for _, verb := range []string{"profile Maria Lind", "password", "end-all", "choose"} {
 		if !slices.Contains(w.did, verb) {
 			t.Errorf("%s was not done: %v", verb, w.did)
 		}
-	}
-	if slices.Contains(w.did, "end s1") {
-		t.Error("this browser's session was ended before the others")
 	}
 }
 

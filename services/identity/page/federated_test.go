@@ -155,3 +155,19 @@ func TestFederatedIsConfined(t *testing.T) {
 		t.Error("their own password does not let them in")
 	}
 }
+
+// What an application is given by such a sign-in is confined as the sign-in is.
+func TestFederatedGrant(t *testing.T) {
+	t.Parallel()
+	w := newWorld()
+	w.memberships[0].TenantID = hospital
+	b := open(t, w).get("/sign-in/federated?tenantId=" + hospital).get("/sign-in/federated/callback/" + hospital + "?state=s&code=good")
+	b.get(request).submit("/oauth2/authorize", "decision", "allow")
+	if !w.decided.Confined || w.decided.TenantID != hospital {
+		t.Errorf("by the provider: %+v", w.decided)
+	}
+	open(t, w).signIn().get(request)
+	if w.decided.Confined || w.decided.UserID == "" {
+		t.Errorf("by password: %+v", w.decided)
+	}
+}

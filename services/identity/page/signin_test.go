@@ -234,7 +234,10 @@ func TestSignUpAndLinks(t *testing.T) {
 
 	b.get("/invitation/i/good").submit("/invitation", "firstName", "Mara", "lastName", "Lindqvist", "password", password).leads("/sign-in?done=joined")
 	b.signIn().get("/invitation/i/good").submit("/invitation").leads("/account?done=joined")
-	b.get("/invitation/i/bad").submit("/invitation").want(http.StatusBadRequest, "can’t be used")
+	b.get("/invitation/i/bad").want(http.StatusBadRequest, "can’t be used")
+	withdrawn := b.get("/invitation/i/good").want(http.StatusOK, "Harbour <Street> Practice", "guest@clinic.example").form("/invitation")
+	withdrawn.Set("identifier", "bad") // between the look and the press
+	b.post("/invitation", withdrawn).want(http.StatusBadRequest, "can’t be used")
 }
 
 // What others call themselves is text, wherever it stands.

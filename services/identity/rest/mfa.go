@@ -9,8 +9,9 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity/api"
 )
 
-// person gives the id of the user who asks. A key that somebody made is not that person.
-func person(ctx context.Context) (string, error) {
+// person gives the id of the user who asks. A key that somebody made is not that person, and an organization that vouches
+// for them is not them either.
+func (s *Server) person(ctx context.Context) (string, error) {
 	by, err := principal.Require(ctx, 0)
 	if err != nil {
 		return "", err
@@ -18,12 +19,15 @@ func person(ctx context.Context) (string, error) {
 	if by.Kind != principal.Session || by.UserID == "" {
 		return "", fault.New(fault.Denied, "user_required", "This is for signed-in people.")
 	}
+	if err := s.People.Unconfined(ctx, by); err != nil {
+		return "", err
+	}
 	return by.UserID, nil
 }
 
 // BeginTotp makes a secret for an authenticator app.
 func (s *Server) BeginTotp(ctx context.Context, _ api.BeginTotpRequestObject) (api.BeginTotpResponseObject, error) {
-	user, err := person(ctx)
+	user, err := s.person(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -40,7 +44,7 @@ func (s *Server) BeginTotp(ctx context.Context, _ api.BeginTotpRequestObject) (a
 
 // ConfirmTotp takes the app's first code.
 func (s *Server) ConfirmTotp(ctx context.Context, r api.ConfirmTotpRequestObject) (api.ConfirmTotpResponseObject, error) {
-	user, err := person(ctx)
+	user, err := s.person(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -12,16 +13,16 @@ var _ identity.GrantStore = (*Store)(nil)
 
 const (
 	insertCode = `
-		INSERT INTO authorization_code (hash, family_id, client_id, redirect_uri, challenge, user_id, tenant_id, sign_in_id, agent,
+		INSERT INTO authorization_code (hash, family_id, client_id, redirect_uri, challenge, user_id, tenant_id, confined, sign_in_id, agent,
 			scope, environment, created_at, expires_at)
-		SELECT $1::bytea, $2::uuid, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::uuid, $9::text, $10::text[], $11::text,
-			$12::timestamptz, $13::timestamptz`
+		SELECT $1::bytea, $2::uuid, $3::text, $4::text, $5::text, $6::uuid, $7::uuid, $8::boolean, $9::uuid, $10::text, $11::text[], $12::text,
+			$13::timestamptz, $14::timestamptz`
 	// insertPushed makes the insertion depend on the pushed request's being there still.
-	insertPushed = `WITH spent AS (DELETE FROM pushed_request WHERE hash = $14 AND expires_at > $12 RETURNING 1) ` +
+	insertPushed = `WITH spent AS (DELETE FROM pushed_request WHERE hash = $15 AND expires_at > $13 RETURNING 1) ` +
 		insertCode + ` WHERE EXISTS (SELECT FROM spent)`
 	selectCode = `
-		SELECT hash, family_id, client_id, redirect_uri, challenge, user_id, tenant_id, sign_in_id, agent, scope, environment,
-			created_at, expires_at, spent_at
+		SELECT hash, family_id, client_id, redirect_uri, challenge, user_id, tenant_id, confined, sign_in_id, agent, scope,
+			environment, created_at, expires_at, spent_at
 		FROM authorization_code WHERE hash = $1`
 )
 
@@ -30,7 +31,7 @@ func (s *Store) KeepCode(ctx context.Context, c identity.IssuedCode, pushed []by
 	var kept int64
 	b := asUser(c.UserID)
 	arguments := []any{
-		c.Hash, c.FamilyID, c.ClientID, c.RedirectURI, c.Challenge, c.UserID, c.TenantID, c.SignInID, c.Agent, c.Scope,
+		c.Hash, c.FamilyID, c.ClientID, c.RedirectURI, c.Challenge, c.UserID, c.TenantID, c.Confined, c.SignInID, c.Agent, c.Scope,
 		c.Environment, c.CreatedAt, c.ExpiresAt,
 	}
 	if pushed == nil {
@@ -57,23 +58,25 @@ func (s *Store) FindCode(ctx context.Context, hash []byte) (*identity.IssuedCode
 const redeemCode = `
 	WITH won AS (
 		UPDATE authorization_code SET spent_at = $2 WHERE hash = $1 AND spent_at IS NULL AND expires_at > $2
-		RETURNING family_id, client_id, user_id, tenant_id, sign_in_id, agent, scope, environment),
+		RETURNING family_id, client_id, user_id, tenant_id, confined, sign_in_id, agent, scope, environment),
 	family AS (
-		INSERT INTO token_family (id, user_id, client_id, tenant_id, scope, environment, sign_in_id, agent, created_at, used_at)
-		SELECT family_id, user_id, client_id, tenant_id, scope, environment, sign_in_id, agent, $2, $2 FROM won),
+		INSERT INTO token_family (id, user_id, client_id, tenant_id, confined, scope, environment, sign_in_id, agent, created_at, used_at)
+		SELECT family_id, user_id, client_id, tenant_id, confined, scope, environment, sign_in_id, agent, $2, $2 FROM won),
 	access AS (
 		INSERT INTO access_token (hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at)
 		SELECT $3::bytea, $4::uuid, tenant_id, client_id, user_id, family_id, scope, environment, $2, $5::timestamptz FROM won),
 	refresh AS (
 		INSERT INTO refresh_token (hash, family_id, user_id, issued_at, expires_at)
-		SELECT $6::bytea, family_id, user_id, $2, $7::timestamptz FROM won WHERE $6::bytea IS NOT NULL)
+		SELECT $6::bytea, family_id, user_id, $2, $7::timestamptz FROM won WHERE $6::bytea IS NOT NULL),
+	told AS (INSERT INTO ` + audit.Table + ` SELECT $8::json FROM won)
 	SELECT count(*) FROM won`
 
 // RedeemCode is identity.GrantStore's.
 func (s *Store) RedeemCode(ctx context.Context, r identity.Redemption) (bool, error) {
 	var won int64
 	b := asUser(r.Code.UserID)
-	pg.Value(b, &won, redeemCode, r.Code.Hash, r.Now, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Refresh.Hash, r.Refresh.ExpiresAt)
+	pg.Value(b, &won, redeemCode, r.Code.Hash, r.Now, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Refresh.Hash, r.Refresh.ExpiresAt,
+		audit.List(r.Entry))
 	err := s.DB.Send(ctx, b)
 	return won == 1, err
 }

@@ -4,17 +4,18 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
-const familyColumns = `id, user_id, client_id, tenant_id, scope, environment, sign_in_id, agent, created_at, used_at, ended_at`
+const familyColumns = `id, user_id, client_id, tenant_id, confined, scope, environment, sign_in_id, agent, created_at, used_at, ended_at`
 
 const (
 	insertFamily = `
-		INSERT INTO token_family (id, user_id, client_id, tenant_id, scope, environment, sign_in_id, agent, created_at, used_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $9)`
+		INSERT INTO token_family (id, user_id, client_id, tenant_id, confined, scope, environment, sign_in_id, agent, created_at, used_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
 	insertAccess = `
 		INSERT INTO access_token (hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
@@ -22,14 +23,26 @@ const (
 )
 
 // StartFamily is identity.GrantStore's.
-func (s *Store) StartFamily(ctx context.Context, f identity.TokenFamily, access, refresh identity.NewToken) error {
+func (s *Store) StartFamily(ctx context.Context, f identity.TokenFamily, access, refresh identity.NewToken, e audit.Entry) error {
 	b := asUser(f.UserID)
-	b.Exec(insertFamily, f.ID, f.UserID, f.ClientID, f.TenantID, f.Scope, f.Environment, f.SignInID, f.Agent, f.CreatedAt)
+	b.Exec(insertFamily, f.ID, f.UserID, f.ClientID, f.TenantID, f.Confined, f.Scope, f.Environment, f.SignInID, f.Agent, f.CreatedAt)
 	b.Exec(insertAccess, access.Hash, access.ID, f.TenantID, f.ClientID, f.UserID, f.ID, f.Scope, f.Environment, f.CreatedAt, access.ExpiresAt)
 	if refresh.Hash != nil {
 		b.Exec(insertRefresh, refresh.Hash, f.ID, f.UserID, f.CreatedAt, refresh.ExpiresAt)
 	}
+	tell(b, e)
 	return s.DB.Send(ctx, b)
+}
+
+const selectFamily = `SELECT ` + familyColumns + ` FROM token_family WHERE user_id = $1 AND id = $2`
+
+// FindFamily is identity.GrantStore's.
+func (s *Store) FindFamily(ctx context.Context, user, id string) (*identity.TokenFamily, error) {
+	var found *identity.TokenFamily
+	b := asUser(user)
+	pg.Row(b, &found, selectFamily, user, id)
+	err := s.DB.Send(ctx, b)
+	return found, err
 }
 
 const (
@@ -76,14 +89,15 @@ const rotate = `
 		RETURNING hash),
 	family AS (
 		UPDATE token_family SET used_at = $2, tenant_id = coalesce($4::uuid, tenant_id)
-		WHERE id = $3 AND ended_at IS NULL AND EXISTS (SELECT FROM spent)
+		WHERE id = $3 AND ended_at IS NULL AND EXISTS (SELECT FROM spent) AND (NOT confined OR tenant_id = coalesce($4::uuid, tenant_id))
 		RETURNING id, user_id, client_id, tenant_id, environment),
 	access AS (
 		INSERT INTO access_token (hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at)
 		SELECT $5::bytea, $6::uuid, tenant_id, client_id, user_id, id, $8::text[], environment, $2, $7::timestamptz FROM family),
 	refresh AS (
 		INSERT INTO refresh_token (hash, family_id, user_id, issued_at, expires_at)
-		SELECT $9::bytea, id, user_id, $2, $10::timestamptz FROM family)
+		SELECT $9::bytea, id, user_id, $2, $10::timestamptz FROM family),
+	told AS (INSERT INTO ` + audit.Table + ` SELECT $12::json FROM family WHERE $12::json IS NOT NULL)
 	SELECT tenant_id::text FROM family`
 
 // Rotate is identity.GrantStore's.
@@ -91,7 +105,7 @@ func (s *Store) Rotate(ctx context.Context, r identity.Rotation) (string, bool, 
 	var tenant string
 	b := asUser(r.Family.UserID)
 	pg.Value(b, &tenant, rotate, r.Hash, r.Now, r.Family.ID, r.TenantID, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Scope,
-		r.Refresh.Hash, r.Refresh.ExpiresAt, r.SuccessorSealed)
+		r.Refresh.Hash, r.Refresh.ExpiresAt, r.SuccessorSealed, audit.List(r.Entry))
 	if r.RevokeAccess {
 		// Only what is older than the new token, and only if it came to be: a repeat that lost must end nothing.
 		endAccess(b, `family_id = $1 AND hash <> $2 AND EXISTS (SELECT FROM access_token WHERE hash = $2)`, r.Family.ID, r.Access.Hash)
@@ -109,13 +123,13 @@ func endAccess(b *pg.Batch, which string, arguments ...any) {
 	b.Exec(`SELECT pg_notify('outbox', '')`)
 }
 
-const moveFamily = `UPDATE token_family SET tenant_id = $2 WHERE id = $1 AND ended_at IS NULL`
+const moveFamily = `UPDATE token_family SET tenant_id = $2 WHERE id = $1 AND ended_at IS NULL AND (NOT confined OR tenant_id = $2)`
 
 // MoveFamily is identity.GrantStore's.
-func (s *Store) MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool) (bool, error) {
+func (s *Store) MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool, e audit.Entry) (bool, error) {
 	var moved int64
 	b := asUser(user)
-	b.Affected(&moved, moveFamily, family, tenant)
+	audit.Change(b, &moved, e, moveFamily, family, tenant)
 	if revokeAccess {
 		endAccess(b, `family_id = $1`, family)
 	}
@@ -131,23 +145,16 @@ const (
 )
 
 // EndFamily is identity.GrantStore's.
-func (s *Store) EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time) (bool, error) {
+func (s *Store) EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time, e audit.Entry) (bool, error) {
 	var ended int64
 	b := asUser(user)
-	b.Affected(&ended, endFamily, family, now)
+	audit.Change(b, &ended, e, endFamily, family, now)
 	endAccess(b, `family_id = $1`, family)
 	if withSignIn {
 		b.Exec(endOrigin, family)
 	}
 	err := s.DB.Send(ctx, b)
 	return ended == 1, err
-}
-
-// EndFamilies is identity.GrantStore's.
-func (s *Store) EndFamilies(ctx context.Context, user string, now time.Time) error {
-	b := asUser(user)
-	endFamilies(b, user, now)
-	return s.DB.Send(ctx, b)
 }
 
 // endFamilies adds the end of all of a user's families to a batch that goes on as the user. Codes go first: a
@@ -162,7 +169,7 @@ func endFamilies(b *pg.Batch, user string, now time.Time) {
 
 // listFamilies names the clients, of whatever tenant, and that alone.
 const listFamilies = `
-	SELECT f.id, f.user_id, f.client_id, f.tenant_id, f.scope, f.environment, f.sign_in_id, f.agent, f.created_at, f.used_at,
+	SELECT f.id, f.user_id, f.client_id, f.tenant_id, f.confined, f.scope, f.environment, f.sign_in_id, f.agent, f.created_at, f.used_at,
 		f.ended_at, coalesce(c.name, '') AS client_name
 	FROM token_family f
 	LEFT JOIN oauth_client c ON c.id = CASE WHEN f.client_id ~ '` + uuidForm + `' THEN f.client_id::uuid END

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -21,9 +22,10 @@ const (
 )
 
 // KeepSignIn is identity.SignInStore's.
-func (s *Store) KeepSignIn(ctx context.Context, in identity.SignIn, hash []byte) error {
+func (s *Store) KeepSignIn(ctx context.Context, in identity.SignIn, hash []byte, e audit.Entry) error {
 	b := asUser(in.UserID)
 	b.Exec(insertSignIn, in.ID, in.UserID, hash, in.TenantID, in.Methods, in.Agent, in.CreatedAt, in.SeenAt, in.ExpiresAt)
+	tell(b, e)
 	return s.DB.Send(ctx, b)
 }
 
@@ -89,10 +91,19 @@ func (s *Store) SignInsOf(ctx context.Context, user string, idle time.Duration, 
 }
 
 // EndSignIn is identity.SignInStore's.
-func (s *Store) EndSignIn(ctx context.Context, user, id string) (bool, error) {
-	var ended int64
+func (s *Store) EndSignIn(ctx context.Context, user, id string, e audit.Entry) (bool, error) {
 	b := asUser(user)
-	b.Affected(&ended, `DELETE FROM sign_in WHERE user_id = $1 AND id = $2`, user, id)
-	err := s.DB.Send(ctx, b)
-	return ended == 1, err
+	b.Exec(demand(`DELETE FROM sign_in WHERE user_id = $1 AND id = $2 RETURNING 1`), user, id)
+	tell(b, e)
+	return settled(s.DB.Send(ctx, b))
+}
+
+// EndEverything is identity.SignInStore's. What is being answered goes first, and could begin a session no more.
+func (s *Store) EndEverything(ctx context.Context, user string, now time.Time, e audit.Entry) error {
+	b := asUser(user)
+	b.Exec(endChallenges, user)
+	b.Exec(endSignIns, user, nil)
+	endFamilies(b, user, now)
+	tell(b, e)
+	return s.DB.Send(ctx, b)
 }

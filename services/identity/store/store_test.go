@@ -12,6 +12,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -64,6 +65,11 @@ func token(t *testing.T, c identity.Client, expires time.Time) identity.AccessTo
 	return identity.AccessToken{
 		Hash: hash[:], ID: newID(t), TenantID: c.TenantID, ClientID: c.ID, Scope: []string{"patient:read"}, Environment: "demo", IssuedAt: now(), ExpiresAt: expires,
 	}
+}
+
+func entryIn(t *testing.T, tenant string) audit.Entry {
+	t.Helper()
+	return audit.Of(t.Context(), now(), uuid.NewV7, "test").In(tenant)
 }
 
 func check(t *testing.T, err error) {

@@ -36,7 +36,7 @@ func create(t *testing.T, s *store.Store, id, name string) tenant.Tenant {
 	t.Helper()
 	made, err := s.Create(t.Context(), tenant.Tenant{
 		ID: id, Name: name, Plan: "free", Environment: "demo", CreatedAt: time.Now().UTC().Truncate(time.Millisecond),
-	}, "")
+	}, "", entry(id, tenant.TenantCreate))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -29,7 +29,7 @@ func withFactors(t *testing.T) (*meshed, *identity.People, identity.User) {
 	}
 	people := &identity.People{
 		Users: kept, Sealer: m.service.Sealer, Hasher: m.service.Hasher, Settings: identity.PeopleSettings{PublicURL: "https://mesh.example"},
-		Now: m.clock.now, NewID: uuid.NewV7, Nudge: func() {},
+		Families: m.server, Now: m.clock.now, NewID: uuid.NewV7, Nudge: func() {},
 	}
 	check(t, secondFactors(people, "demo", slog.New(slog.DiscardHandler), kept))
 	app, err := web.New(web.Options{Name: "identity", Logger: slog.New(slog.DiscardHandler), Keyring: m.keys, Public: public})
@@ -53,7 +53,7 @@ func TestSettingUpAnAppByTheAPI(t *testing.T) {
 	t.Parallel()
 	m, _, u := withFactors(t)
 	by := m.caller(0)
-	by.UserID = u.ID
+	by.UserID, by.CredentialID = u.ID, m.family(t, u.ID, m.tenant)
 	key := by
 	key.Kind = principal.APIKey
 	for name, r := range map[string]reply{

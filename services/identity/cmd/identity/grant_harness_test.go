@@ -67,6 +67,15 @@ func (m *meshed) user(t testing.TB) string {
 	return id
 }
 
+// family makes a member of the user, signs them in at the public client, and gives that sign-in's id.
+func (m *meshed) family(t testing.TB, user, tenant string) string {
+	t.Helper()
+	m.tenants.join(tenant, user, principal.PatientRead)
+	tokens, err := m.server.Start(t.Context(), identity.FamilyDraft{ClientID: publicID, UserID: user, TenantID: tenant})
+	check(t, err)
+	return tokens.FamilyID
+}
+
 func challengeOf(verifier string) string {
 	sum := sha256.Sum256([]byte(verifier))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

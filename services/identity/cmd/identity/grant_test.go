@@ -510,7 +510,7 @@ func TestEndOfAllFamiliesAlsoTakesCodes(t *testing.T) {
 	one, two, spared := m.signIn(t, user), m.signIn(t, user), m.signIn(t, other)
 	proof := verifier()
 	code := m.code(t, user, asking(proof))
-	check(t, m.server.EndFamilies(t.Context(), user))
+	check(t, m.people.EndAllSessions(t.Context(), identity.SignIn{ID: newID(t), UserID: user}))
 	for _, r := range []reply{one, two} {
 		if _, found := m.resolve(t, r.text("access_token")); found {
 			t.Error("a token is left")

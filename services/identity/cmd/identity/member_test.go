@@ -225,6 +225,7 @@ func TestMyself(t *testing.T) {
 	m := start(t)
 	user, tenant := m.registered(t, "ada@example.org")
 	by := session1(user, tenant)
+	by.CredentialID = m.family(t, user, tenant)
 	r := m.ask(t, by, http.MethodGet, "/v2/user/myself", "")
 	active, _ := r.body["activeTenant"].(map[string]any)
 	if r.status != http.StatusOK || r.text("email") != "ada@example.org" || r.body["emailVerified"] != true || active["tenantId"] != tenant || r.header.Get("Cache-Control") != "no-store" {
