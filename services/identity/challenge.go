@@ -45,8 +45,12 @@ func (v *Verifier) NewChallenge(ctx context.Context, user User, _ Caller, _ []st
 	}
 	now := v.now()
 	c := KeptChallenge{Hash: v.challengeHash(id), UserID: user.ID, Carry: kept, CreatedAt: now, ExpiresAt: now.Add(challengeLife)}
-	if err := v.Store.CreateChallenge(ctx, c); err != nil {
+	done, err := v.Store.CreateChallenge(ctx, c, user.PasswordHash)
+	if err != nil {
 		return Challenge{}, err
+	}
+	if !done {
+		return Challenge{}, wrongCredentials()
 	}
 	return shown(id, c, p), nil
 }

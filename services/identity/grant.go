@@ -150,7 +150,8 @@ type PushedRequest struct {
 // GrantStore keeps codes, families and their tokens. Each writing verb is one statement that decides a race: of many
 // that come at once one is told true.
 type GrantStore interface {
-	// KeepCode stores a code. With pushed it spends the pushed request of that hash too: done is false when that is gone.
+	// KeepCode stores a code, if the browser's session that it names has not ended: else SignedOut. With pushed it spends
+	// the pushed request of that hash too: done is false when that is gone.
 	KeepCode(ctx context.Context, c IssuedCode, pushed []byte) (done bool, err error)
 	// FindCode gives a code, spent or not; nil when there is none.
 	FindCode(ctx context.Context, hash []byte) (*IssuedCode, error)

@@ -103,6 +103,9 @@ func (p *People) Invite(ctx context.Context, d InvitationDraft, key idempotency.
 	if err := givable(by, roles); err != nil {
 		return Invited{}, err
 	}
+	if err := refuse(p.Limits.Take(ctx, "mail:invitations:"+by.TenantID, mostInvitations, mailSpan)); err != nil {
+		return Invited{}, err
+	}
 	if err := refuse(p.Limits.Take(ctx, "mail:invitation:"+by.TenantID+":"+p.account(d.Email), mostMails, mailSpan)); err != nil {
 		return Invited{}, err
 	}

@@ -57,7 +57,9 @@ func (s *Service) MintKey(ctx context.Context, d KeyDraft, key idempotency.Key, 
 		return Minted{}, err
 	}
 	minted.TenantID, minted.ExpiresAt = by.TenantID, expires
-	minted.UserID, minted.ClientID = given(by.UserID), given(by.ClientID)
+	if minted.UserID = given(by.UserID); minted.UserID == nil { // whichever application a person made it with, it is theirs
+		minted.ClientID = given(by.ClientID)
+	}
 	repeat, err := s.Keys.CreateKey(ctx, minted.APIKey, key, s.entry(ctx, minted.TenantID, auditTokenMint))
 	if err != nil {
 		return Minted{}, err

@@ -63,8 +63,9 @@ type LinkStore interface {
 
 // SignInStore keeps browser sessions.
 type SignInStore interface {
-	// KeepSignIn stores a session under the hash of its cookie.
-	KeepSignIn(ctx context.Context, s SignIn, hash []byte, e audit.Entry) error
+	// KeepSignIn stores a session under the hash of its cookie, if the user's password is still the one of that hash:
+	// what was proved before a new one was set begins nothing after it. Done is false otherwise, and the entry is not kept.
+	KeepSignIn(ctx context.Context, s SignIn, hash []byte, passwordHash string, e audit.Entry) (done bool, err error)
 	// FindSignIn gives the session of a cookie and its user, and notes that it was seen; nil when there is none, or none
 	// any more.
 	FindSignIn(ctx context.Context, hash []byte, environment string, idle time.Duration, now time.Time) (*SignIn, *User, error)
@@ -75,6 +76,8 @@ type SignInStore interface {
 	ChooseTenant(ctx context.Context, user, id, tenant string) error
 	// SignInsOf gives the user's sessions that have not ended, the last seen first, at most MostSessions.
 	SignInsOf(ctx context.Context, user string, idle time.Duration, now time.Time) ([]SignIn, error)
+	// OriginOf gives the session that a family of tokens came from; nil when it has ended, or there was none.
+	OriginOf(ctx context.Context, user, family string, now time.Time) (*SignIn, error)
 	// EndSignIn ends a session.
 	EndSignIn(ctx context.Context, user, id string, e audit.Entry) (done bool, err error)
 	// EndEverything ends all of a user's sessions, here and at applications, and what was to become one.

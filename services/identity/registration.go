@@ -171,13 +171,13 @@ func (p *People) register(ctx context.Context, u User, organization NewTenant) e
 // last: who registers somebody else's address first must not choose the password that its owner later proves.
 func (p *People) registerKnown(ctx context.Context, known, u User, may bool) error {
 	if known.EmailVerifiedAt == nil {
-		u.ID = known.ID
+		u.ID, u.Email = known.ID, known.Email
 		link, letter, err := p.verification(u)
 		if err != nil {
 			return err
 		}
-		if !may {
-			letter = Letter{}
+		if !may { // nor may a link that is on its way prove the address for what was said after it
+			return p.Users.SendLetter(ctx, Letter{})
 		}
 		return p.Users.RegisterAgain(ctx, u, link, letter, p.entry(ctx, u.ID, "", auditUserRegister))
 	}

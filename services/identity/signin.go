@@ -170,8 +170,12 @@ func (p *People) start(ctx context.Context, c Caller, u User, methods []string) 
 		ID: id, UserID: u.ID, Methods: methods, Agent: clip(c.Agent), CreatedAt: now, SeenAt: now,
 		ExpiresAt: now.Add(p.Settings.SignInFor),
 	}
-	if err := p.SignIns.KeepSignIn(ctx, s, hash, p.entry(ctx, u.ID, s.ID, auditSignInSuccess)); err != nil {
+	done, err := p.SignIns.KeepSignIn(ctx, s, hash, u.PasswordHash, p.entry(ctx, u.ID, s.ID, auditSignInSuccess))
+	if err != nil {
 		return Entered{}, err
+	}
+	if !done {
+		return Entered{}, wrongCredentials()
 	}
 	entered := Entered{SignIn: s, Cookie: cookie}
 	if _, known := p.knownDevice(c.Device, &u); !known {
@@ -242,13 +246,18 @@ func (p *People) upgrade(ctx context.Context, c Caller, u User, id string, metho
 		return Entered{}, err
 	}
 	if s == nil {
-		return Entered{}, fault.New(fault.Unauthenticated, "signed_out", "The session has ended; sign in again.")
+		return Entered{}, SignedOut()
 	}
 	entered := Entered{SignIn: *s, Cookie: cookie}
 	if _, known := p.knownDevice(c.Device, &u); !known {
 		entered.Device, err = p.NewDevice(u.ID)
 	}
 	return entered, err
+}
+
+// SignedOut is the fault of a browser's session that has ended.
+func SignedOut() error {
+	return fault.New(fault.Unauthenticated, "signed_out", "The session has ended; sign in again.")
 }
 
 // StepUp asks a user who is signed in to prove more, as an organization that requires a second factor would.

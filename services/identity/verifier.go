@@ -179,7 +179,8 @@ type FactorStore interface {
 	// TakeCeremony gives a ceremony once; nil when there is none.
 	TakeCeremony(ctx context.Context, hash []byte, now time.Time) (*Ceremony, error)
 
-	CreateChallenge(ctx context.Context, c KeptChallenge) error
+	// CreateChallenge keeps a challenge, on SignInStore.KeepSignIn's condition.
+	CreateChallenge(ctx context.Context, c KeptChallenge, passwordHash string) (done bool, err error)
 	// FindChallenge gives a challenge that can still be answered, and its user's proofs; nil when there is none.
 	FindChallenge(ctx context.Context, hash []byte, now time.Time) (*KeptChallenge, Proofs, error)
 	// Try counts an answer before it is looked at, so that no number of them at once gets past the bounds.

@@ -85,7 +85,7 @@ func TestBodiesOverTheLimit(t *testing.T) {
 
 func TestUnknownRoutesAndMethods(t *testing.T) {
 	c := owner(t)
-	for _, path := range []string{"/", "/v3", "/v3/", "/v3/patients", "/v1/patient", "/v3/patient/", "/V3/patient", "/internal/credential", "/metrics", "/v3/patient/1/2/3/4"} {
+	for _, path := range []string{"/v3", "/v3/", "/v3/patients", "/v1/patient", "/v3/patient/", "/V3/patient", "/internal/credential", "/metrics", "/v3/patient/1/2/3/4"} {
 		c.get(path).refused(missing, "not_found")
 		anyone(t).get(path).is(http.StatusUnauthorized)
 	}

@@ -26,6 +26,7 @@ type client struct {
 	t      *testing.T
 	base   string // the gateway's URL
 	header http.Header
+	host   string // what the Host header says; empty: the truth
 }
 
 // as is a client with a bearer token.
@@ -49,7 +50,7 @@ func anyone(t *testing.T) *client { return &client{t: t, base: world.URL(), head
 func (c *client) with(name, value string) *client {
 	header := c.header.Clone()
 	header.Add(name, value)
-	return &client{t: c.t, base: c.base, header: header}
+	return &client{t: c.t, base: c.base, header: header, host: c.host}
 }
 
 // answer is a response with its body read.
@@ -81,7 +82,7 @@ func (c *client) do(method, path string, body any) answer {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	req.Header = c.header.Clone()
+	req.Header, req.Host = c.header.Clone(), c.host
 	if in != nil && req.Header.Get("Content-Type") == "" {
 		req.Header.Set("Content-Type", "application/json")
 	}
@@ -123,6 +124,7 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 		return nil, err
 	}
 	doc.Servers = nil // whatever the port is
+	openapi3filter.RegisterBodyDecoder("application/token-introspection+jwt", openapi3filter.PlainBodyDecoder)
 	return gorillamux.NewRouter(doc)
 })
 
@@ -130,6 +132,9 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 // problem document of every other.
 func (a answer) holdAgainstDocument(req *http.Request) {
 	a.t.Helper()
+	if found := secrets.in(a.raw); a.status >= http.StatusBadRequest && found != "" {
+		a.t.Errorf("a refusal tells a secret: %s", a.raw)
+	}
 	if a.status >= http.StatusBadRequest && a.header.Get("Content-Type") == "application/problem+json" {
 		a.problem()
 	}

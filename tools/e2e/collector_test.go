@@ -63,6 +63,17 @@ func (c *collector) matches(path string, text *regexp.Regexp) bool {
 	return slices.ContainsFunc(c.batches[path], text.Match)
 }
 
+// each gives everything that came, by its path.
+func (c *collector) each(look func(path string, batch []byte)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for path, batches := range c.batches {
+		for _, batch := range batches {
+			look(path, batch)
+		}
+	}
+}
+
 // spans reports whether a program sent a span of the trace. A program's spans arrive in batches that open with its name.
 func (c *collector) spans(trace []byte, program string) bool {
 	c.mu.Lock()

@@ -19,17 +19,16 @@ import (
 // private starts a mesh with a PostgreSQL and a Redis of its own, to be broken.
 func private(t *testing.T) *mesh.Mesh {
 	t.Helper()
-	return privateIn(t, "demo")
+	return privateWith(t, mesh.Options{})
 }
 
-// privateIn is private in an environment.
-func privateIn(t *testing.T, environment string) *mesh.Mesh {
+// privateWith is private with further options.
+func privateWith(t *testing.T, o mesh.Options) *mesh.Mesh {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
-	m, err := mesh.Start(ctx, mesh.Options{
-		Dir: t.TempDir(), GatewayAddr: "127.0.0.1:0", BinDir: binaries(), Environment: environment, Say: func(line string) { t.Log(line) },
-	})
+	o.Dir, o.GatewayAddr, o.BinDir, o.Say = t.TempDir(), "127.0.0.1:0", binaries(), func(line string) { t.Log(line) }
+	m, err := mesh.Start(ctx, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -66,6 +66,12 @@ func (p *person) visit(address string) page {
 
 func (p *person) send(method, address string, values url.Values) page {
 	p.t.Helper()
+	return p.sendWith(nil, method, address, values)
+}
+
+// sendWith sends headers that a browser would not, or not by itself.
+func (p *person) sendWith(header map[string]string, method, address string, values url.Values) page {
+	p.t.Helper()
 	if strings.HasPrefix(address, "/") {
 		address = p.base + address
 	}
@@ -75,6 +81,9 @@ func (p *person) send(method, address string, values url.Values) page {
 	}
 	if method == http.MethodPost {
 		req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	}
+	for name, value := range header {
+		req.Header.Set(name, value)
 	}
 	resp, err := p.http.Do(req)
 	if err != nil {

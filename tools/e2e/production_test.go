@@ -3,6 +3,7 @@ package e2e
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -48,9 +49,14 @@ func administrator(t *testing.T, m *mesh.Mesh) *client {
 	return at(t, m, got.AccessToken)
 }
 
+// strictSignIns is at how many accounts an address may fail in the mesh in production.
+const strictSignIns = 5
+
 // TestProduction has a mesh in production beside the demo mesh of the other tests.
 func TestProduction(t *testing.T) {
-	m := privateIn(t, "production")
+	m := privateWith(t, mesh.Options{
+		Environment: "production", EnvOf: map[string]map[string]string{"identity": {"SIGN_IN_PER_ADDRESS": strconv.Itoa(strictSignIns)}},
+	})
 	demo := m.Demo()
 	if demo.Environment != "production" || !strings.HasPrefix(demo.Tenants[0].APIKey, "prs_prod_") {
 		t.Fatalf("demo.json is of %q with a key %.9s", demo.Environment, demo.Tenants[0].APIKey)
@@ -59,6 +65,10 @@ func TestProduction(t *testing.T) {
 	t.Run("patients wait for the agreement", func(t *testing.T) { agreement(t, m) })
 	t.Run("a new version is to be accepted anew", func(t *testing.T) { newVersion(t, m) })
 	t.Run("administrators make tenants", func(t *testing.T) { establish(t, m) })
+	t.Run("registration is closed", func(t *testing.T) { closed(t, m) })
+	t.Run("people of environments are apart", func(t *testing.T) { peopleApart(t, m) })
+	t.Run("addresses within", func(t *testing.T) { within(t, m) })
+	t.Run("spraying", func(t *testing.T) { spraying(t, m) }) // last: this address signs nobody in any more
 }
 
 func apart(t *testing.T, m *mesh.Mesh) {

@@ -104,6 +104,8 @@ func (s *Server) Grant(ctx context.Context, a *Authorization, d Decision) (Respo
 	switch {
 	case errors.Is(x.decided, errPushedGone):
 		return *s.back(a.RedirectURI, a.State, "invalid_request"), nil
+	case fault.Is(x.decided, fault.Unauthenticated):
+		return *s.back(a.RedirectURI, a.State, "login_required"), nil
 	case err != nil:
 		return Response{}, unavailable(err)
 	}

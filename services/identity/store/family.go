@@ -162,6 +162,7 @@ func (s *Store) EndFamily(ctx context.Context, user, family string, withSignIn b
 func endFamilies(b *pg.Batch, user string, now time.Time) {
 	b.Exec(`SELECT set_config('app.user_id', $1, true)`, user)
 	b.Exec(`DELETE FROM authorization_code WHERE user_id = $1`, user)
+	b.Exec(`DELETE FROM launch_code WHERE user_id = $1`, user)
 	b.Exec(`UPDATE token_family SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL`, user, now)
 	// Tokens of a moment ago are found by their families: there is no index by user.
 	endAccess(b, `family_id IN (SELECT id FROM token_family WHERE user_id = $1)`, user)

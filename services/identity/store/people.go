@@ -99,9 +99,7 @@ const takeOver = `
 func (s *Store) RegisterAgain(ctx context.Context, u identity.User, link identity.Link, letter identity.Letter, e audit.Entry) error {
 	b := asUser(u.ID)
 	b.Exec(takeOver, u.ID, u.PasswordHash, u.FirstName, u.LastName)
-	if letter.ID != "" {
-		keep(b, link)
-	}
+	keep(b, link)
 	send(b, letter)
 	tell(b, e)
 	return s.DB.Send(ctx, b)

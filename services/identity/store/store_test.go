@@ -6,9 +6,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -175,6 +177,36 @@ func TestTokenIsWorthNothingWithoutItsClient(t *testing.T) {
 	if _, owner, err = s.FindToken(t.Context(), issued.Hash); err != nil || owner != nil {
 		t.Errorf("found %+v, %v", owner, err)
 	}
+}
+
+func TestTokensOfManyTenantsAreKeptAtOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var all sync.WaitGroup
+	for n := range 32 {
+		issued := token(t, client(t, newID(t)), now().Add(time.Minute))
+		if n == 0 {
+			issued.Scope = []string{}
+		}
+		all.Go(func() {
+			if err := s.KeepToken(t.Context(), issued); err != nil {
+				t.Error(err)
+				return
+			}
+			found, _, err := s.FindToken(t.Context(), issued.Hash)
+			if err != nil || found == nil {
+				t.Errorf("found %+v, %v", found, err)
+				return
+			}
+			if diff := cmp.Diff(issued, *found, cmp.Transformer("UTC", time.Time.UTC)); diff != "" {
+				t.Error(diff)
+			}
+			if err := s.KeepToken(t.Context(), issued); err == nil {
+				t.Error("the same token is kept twice")
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestRevokedTokenIsGone(t *testing.T) {

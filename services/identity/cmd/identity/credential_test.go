@@ -362,3 +362,18 @@ func TestSecretsAreNeitherLoggedNorKept(t *testing.T) {
 		}
 	}
 }
+
+// A key that a person makes is theirs, whichever application they are signed in at; the shared one is no registered client.
+func TestAPersonMintsAKeyAtTheSharedClient(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	by := m.caller(principal.KeyManage | principal.PatientRead | principal.DocumentRead | principal.TenantRead)
+	by.Kind, by.UserID, by.ClientID = principal.Session, newID(t), publicID
+	r := m.ask(t, by, http.MethodPost, "/v2/token", `{"acRoleIds": ["`+readerRole+`"]}`)
+	if r.status != http.StatusCreated {
+		t.Fatalf("%d %s", r.status, r.raw)
+	}
+	if p, found := m.resolve(t, r.text("token")); !found || p.UserID != by.UserID || p.ClientID != "" || p.Kind != principal.APIKey {
+		t.Errorf("%+v, %v", p, found)
+	}
+}
