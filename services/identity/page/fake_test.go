@@ -128,7 +128,7 @@ func (w *world) VerifyEmail(_ context.Context, _, identifier string) error {
 	return w.note("verify")
 }
 func (w *world) RequestReset(context.Context, string) error { return w.note("request-reset") }
-func (w *world) NewDevice(userID string) (string, error) { return "device-of-" + userID, nil }
+func (w *world) NewDevice(userID string) (string, error)    { return "device-of-" + userID, nil }
 
 func (w *world) ResetPassword(_ context.Context, _, identifier, next string, further func(...fault.Field) error) error {
 	if identifier != "good" {
