@@ -19,7 +19,7 @@ func (p *People) Browser(ctx context.Context, cookie string) (*SignIn, *User, er
 
 // SignOut ends the browser's session.
 func (p *People) SignOut(ctx context.Context, s SignIn) error {
-	_, err := p.SignIns.EndSignIn(ctx, s.UserID, s.ID)
+	_, err := p.SignIns.EndSignIn(ctx, s.UserID, s.ID, s.within(p.entry(ctx, s.UserID, s.ID, AuditSignOut)))
 	return err
 }
 
@@ -82,7 +82,7 @@ func (p *People) EndSession(ctx context.Context, s SignIn, id string) error {
 	if s.Federated() && id != s.ID {
 		return Confined()
 	}
-	done, err := p.SignIns.EndSignIn(ctx, s.UserID, id)
+	done, err := p.SignIns.EndSignIn(ctx, s.UserID, id, s.within(p.entry(ctx, s.UserID, s.ID, AuditSessionEnd)))
 	if err != nil || done {
 		return err
 	}
@@ -90,6 +90,18 @@ func (p *People) EndSession(ctx context.Context, s SignIn, id string) error {
 		err = none
 	}
 	return err
+}
+
+// EndAllSessions ends the user's sessions everywhere, this one too: all or none.
+func (p *People) EndAllSessions(ctx context.Context, s SignIn) error {
+	if s.Federated() {
+		return Confined()
+	}
+	if err := p.SignIns.EndEverything(ctx, s.UserID, p.now(), p.entry(ctx, s.UserID, s.ID, AuditSignOutAll)); err != nil {
+		return err
+	}
+	p.Nudge()
+	return nil
 }
 
 // UpdateProfile writes a user's name.

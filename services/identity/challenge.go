@@ -45,8 +45,12 @@ func (v *Verifier) NewChallenge(ctx context.Context, user User, _ Caller, _ []st
 	}
 	now := v.now()
 	c := KeptChallenge{Hash: v.challengeHash(id), UserID: user.ID, Carry: kept, CreatedAt: now, ExpiresAt: now.Add(challengeLife)}
-	if err := v.Store.CreateChallenge(ctx, c); err != nil {
+	done, err := v.Store.CreateChallenge(ctx, c, user.PasswordHash)
+	if err != nil {
 		return Challenge{}, err
+	}
+	if !done {
+		return Challenge{}, wrongCredentials()
 	}
 	return shown(id, c, p), nil
 }
@@ -130,10 +134,18 @@ func (v *Verifier) Answer(ctx context.Context, id, code string) (userID, method 
 		return "", "", Carry{}, err
 	}
 	if !won {
-		return "", "", Carry{}, errWrongCode
+		return "", "", Carry{}, v.failed(ctx, c.UserID, errWrongCode)
 	}
 	carry, err = carried(c)
 	return c.UserID, method, carry, err
+}
+
+// failed keeps that a second factor of a user's was wrong, and gives the fault of it.
+func (v *Verifier) failed(ctx context.Context, user string, f error) error {
+	if err := v.Store.Note(ctx, v.entry(ctx, user, auditChallengeFailure).Failed()); err != nil {
+		return err
+	}
+	return f
 }
 
 // withoutGaps drops what people put between groups of characters.

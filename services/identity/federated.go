@@ -30,8 +30,12 @@ func (p *People) SignInFederated(ctx context.Context, c Caller, userID, tenantID
 		ID: id, UserID: u.ID, TenantID: &tenantID, Methods: []string{ByFederated}, Agent: clip(c.Agent),
 		CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(p.Settings.SignInFor),
 	}
-	if err := p.SignIns.KeepSignIn(ctx, s, hash); err != nil {
+	done, err := p.SignIns.KeepSignIn(ctx, s, hash, u.PasswordHash, s.within(p.entry(ctx, u.ID, s.ID, auditSignInSuccess)))
+	if err != nil {
 		return Entered{}, err
+	}
+	if !done {
+		return Entered{}, wrongCredentials()
 	}
 	return Entered{SignIn: s, Cookie: cookie}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
 
@@ -113,6 +114,7 @@ type Redemption struct {
 	Code    IssuedCode
 	Access  NewToken
 	Refresh NewToken // without a Hash for a client that cannot refresh
+	Entry   audit.Entry
 	Now     time.Time
 }
 
@@ -126,6 +128,7 @@ type Rotation struct {
 	Access          NewToken
 	Refresh         NewToken
 	SuccessorSealed []byte
+	Entry           audit.Entry // of a move
 	Now             time.Time
 }
 
@@ -147,26 +150,25 @@ type PushedRequest struct {
 // GrantStore keeps codes, families and their tokens. Each writing verb is one statement that decides a race: of many
 // that come at once one is told true.
 type GrantStore interface {
-	// KeepCode stores a code. With pushed it spends the pushed request of that hash too: done is false when that is gone.
+	// KeepCode stores a code, if the browser's session that it names has not ended: else SignedOut. With pushed it spends
+	// the pushed request of that hash too: done is false when that is gone.
 	KeepCode(ctx context.Context, c IssuedCode, pushed []byte) (done bool, err error)
 	// FindCode gives a code, spent or not; nil when there is none.
 	FindCode(ctx context.Context, hash []byte) (*IssuedCode, error)
 	RedeemCode(ctx context.Context, r Redemption) (done bool, err error)
 
 	// StartFamily stores a family with its first tokens.
-	StartFamily(ctx context.Context, f TokenFamily, access, refresh NewToken) error
+	StartFamily(ctx context.Context, f TokenFamily, access, refresh NewToken, e audit.Entry) error
 	// FindFamily gives a user's family, ended or not; nil when there is none.
 	FindFamily(ctx context.Context, user, id string) (*TokenFamily, error)
 	// FindRefresh gives a refresh token, spent or not, and its family; nil when there is none.
 	FindRefresh(ctx context.Context, hash []byte) (*IssuedRefresh, error)
 	Rotate(ctx context.Context, r Rotation) (tenant string, done bool, err error)
 	// MoveFamily lets the family's next tokens be another tenant's.
-	MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool) (done bool, err error)
+	MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool, e audit.Entry) (done bool, err error)
 	// EndFamily ends a family and its access tokens, and writes the effects that end those at the gateways.
 	// With withSignIn the browser's session that it came from ends too.
-	EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time) (done bool, err error)
-	// EndFamilies ends all families of a user, and the codes that could begin more.
-	EndFamilies(ctx context.Context, user string, now time.Time) error
+	EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time, e audit.Entry) (done bool, err error)
 	// FamiliesOf gives the user's families that go on, the last used first; at most MostFamilies.
 	FamiliesOf(ctx context.Context, user string, now time.Time) ([]NamedFamily, error)
 }
@@ -179,7 +181,7 @@ type ConsentStore interface {
 	// Consented gives the scopes that the user has granted the client before.
 	Consented(ctx context.Context, user, client string) ([]string, error)
 	// Consent adds scopes to them.
-	Consent(ctx context.Context, user, client string, scopes []string, now time.Time) error
+	Consent(ctx context.Context, user, client string, scopes []string, now time.Time, e audit.Entry) error
 }
 
 // PushedStore keeps pushed requests for a moment.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -102,6 +103,9 @@ func (p *People) Invite(ctx context.Context, d InvitationDraft, key idempotency.
 	if err := givable(by, roles); err != nil {
 		return Invited{}, err
 	}
+	if err := refuse(p.Limits.Take(ctx, "mail:invitations:"+by.TenantID, mostInvitations, mailSpan)); err != nil {
+		return Invited{}, err
+	}
 	if err := refuse(p.Limits.Take(ctx, "mail:invitation:"+by.TenantID+":"+p.account(d.Email), mostMails, mailSpan)); err != nil {
 		return Invited{}, err
 	}
@@ -113,7 +117,7 @@ func (p *People) Invite(ctx context.Context, d InvitationDraft, key idempotency.
 	if err != nil {
 		return Invited{}, err
 	}
-	repeat, err := p.Invitations.Invite(ctx, i, letter, key, body)
+	repeat, err := p.Invitations.Invite(ctx, i, letter, key, body, audit.Of(ctx, p.Now(), p.NewID, auditInvite))
 	if err != nil {
 		return Invited{}, err
 	}
@@ -175,11 +179,30 @@ func (p *People) DeleteInvitation(ctx context.Context, id string) error {
 	if !ValidID(id) {
 		return none
 	}
-	done, err := p.Invitations.DeleteInvitation(ctx, by.TenantID, id)
+	done, err := p.Invitations.DeleteInvitation(ctx, by.TenantID, id, audit.Of(ctx, p.Now(), p.NewID, auditWithdraw))
 	if err == nil && !done {
 		err = none
 	}
 	return err
+}
+
+// Offer is an invitation as its link's holder sees it.
+type Offer struct {
+	Organization string // its name
+	Email        string // that was invited
+}
+
+// Offered reads the invitation of a link, and spends nothing. Every link that does not hold is the same fault.
+func (p *People) Offered(ctx context.Context, id, identifier string) (Offer, error) {
+	i, err := p.invited(ctx, id, identifier)
+	if err != nil {
+		return Offer{}, err
+	}
+	name, err := p.Organizations.TenantName(ctx, i.TenantID)
+	if fault.Is(err, fault.NotFound) {
+		err = invalidLink() // there is nothing left to join
+	}
+	return Offer{Organization: name, Email: i.Email}, err
 }
 
 // AcceptInvitation makes somebody a member: who is signed in with the address that was invited, or, with s nil, a
@@ -259,7 +282,7 @@ func (p *People) joinAnew(ctx context.Context, i Invitation, d RegisterDraft, fu
 }
 
 func (p *People) accept(ctx context.Context, i Invitation, userID string, roles []string, newcomer *User) error {
-	done, err := p.Invitations.Accept(ctx, i, userID, roles, newcomer)
+	done, err := p.Invitations.Accept(ctx, i, userID, roles, newcomer, p.entry(ctx, userID, "", auditAccept).In(i.TenantID))
 	if err == nil && !done {
 		err = invalidLink()
 	}

@@ -27,6 +27,7 @@ type LaunchCode struct {
 	UserID        string
 	ApplicationID string
 	Environment   string
+	Scope         []string // what the session that launched could do
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 }
@@ -100,7 +101,7 @@ func (l *Launcher) Launch(ctx context.Context, id string) (address string, err e
 	hash := sha256.Sum256([]byte(code))
 	err = l.Codes.KeepLaunch(ctx, LaunchCode{
 		Hash: hash[:], TenantID: by.TenantID, UserID: by.UserID, ApplicationID: a.ID, Environment: l.Environment,
-		CreatedAt: now, ExpiresAt: now.Add(launchLifetime),
+		Scope: by.Permissions.Names(), CreatedAt: now, ExpiresAt: now.Add(launchLifetime),
 	}, l.entry(ctx, by.TenantID, auditLaunchCreate))
 	return a.LaunchURL + "/auth?lpl=" + payload, err
 }
@@ -134,7 +135,7 @@ func (l *Launcher) Exchange(ctx context.Context, signature, code string) (Tokens
 	}
 	return l.Families.Start(ctx, FamilyDraft{
 		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Confined: true, Agent: a.Name,
-		Scope: append(place.Permissions.Names(), OfflineAccess),
+		Scope: append((place.Permissions & principal.ParsePermissions(c.Scope)).Names(), OfflineAccess),
 	})
 }
 

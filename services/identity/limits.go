@@ -14,7 +14,9 @@ const (
 	failureSpan  = 15 * time.Minute
 	mostMails    = 5 // of a kind, to one account
 	mailSpan     = time.Hour
-	addressSpan  = time.Hour
+	// mostInvitations is how many letters an organization, whose name they show to anybody, may send in mailSpan.
+	mostInvitations = 200
+	addressSpan     = time.Hour
 )
 
 // refuse is nil without a wait.

@@ -132,7 +132,7 @@ func (v *Verifier) FinishPasskey(ctx context.Context, user, handle, name string,
 		return err
 	}
 	k := KeptPasskey{Credential: made, ID: id.String(), UserID: user, Name: name, CreatedAt: v.now()}
-	done, err := v.Store.AddPasskey(ctx, k, MostPasskeys, letter)
+	done, err := v.Store.AddPasskey(ctx, k, MostPasskeys, letter, v.entry(ctx, user, auditFactorAdd))
 	switch {
 	case err != nil:
 		return err
@@ -157,7 +157,7 @@ func (v *Verifier) RemovePasskey(ctx context.Context, user, id string) error {
 	if err != nil {
 		return err
 	}
-	done, err := v.Store.RemovePasskey(ctx, user, id, letter)
+	done, err := v.Store.RemovePasskey(ctx, user, id, letter, v.entry(ctx, user, auditFactorRemove))
 	switch {
 	case err != nil:
 		return err

@@ -138,6 +138,9 @@ func (v *Verifier) AnswerByPasskey(ctx context.Context, challenge, handle string
 		return "", Carry{}, errWrongPasskey
 	}
 	used, err := usedPasskey(party, c.UserID, p, ceremony.State, answer)
+	if fault.Is(err, fault.Unauthenticated) {
+		err = v.failed(ctx, c.UserID, err)
+	}
 	if err != nil {
 		return "", Carry{}, err
 	}
@@ -146,7 +149,7 @@ func (v *Verifier) AnswerByPasskey(ctx context.Context, challenge, handle string
 		return "", Carry{}, err
 	}
 	if !won {
-		return "", Carry{}, errWrongPasskey
+		return "", Carry{}, v.failed(ctx, c.UserID, errWrongPasskey)
 	}
 	carry, err = carried(*c)
 	return c.UserID, carry, err

@@ -6,7 +6,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/metric"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/secret"
@@ -23,10 +25,10 @@ type PeopleStore interface {
 	FindUsers(ctx context.Context, ids []string) ([]User, error)
 	// Register stores a new user, the link that proves the address, and the effects: the letter and the tenant. Done is
 	// false, and nothing is stored, when the address belongs to somebody.
-	Register(ctx context.Context, u User, link Link, organization NewTenant, letter Letter) (done bool, err error)
+	Register(ctx context.Context, u User, link Link, organization NewTenant, letter Letter, e audit.Entry) (done bool, err error)
 	// RegisterAgain takes over what an address that was never proved is registered with this time, and sends the letter
 	// with the new link.
-	RegisterAgain(ctx context.Context, u User, link Link, letter Letter) error
+	RegisterAgain(ctx context.Context, u User, link Link, letter Letter, e audit.Entry) error
 	// UpdateName writes a user's name.
 	UpdateName(ctx context.Context, id, first, last string) (done bool, err error)
 	// ChangePassword writes a new password and ends all that the old one opened, but for one browser session when keep
@@ -34,6 +36,8 @@ type PeopleStore interface {
 	ChangePassword(ctx context.Context, c PasswordChange) (done bool, err error)
 	// SendLetter writes the effect of a letter that belongs to no change.
 	SendLetter(ctx context.Context, letter Letter) error
+	// Note keeps an entry of what changed nothing; one that was not made takes as long.
+	Note(ctx context.Context, e audit.Entry) error
 }
 
 // PasswordChange is a new password and what becomes of the old.
@@ -43,23 +47,25 @@ type PasswordChange struct {
 	Link   *Link   // the presented link, of which UserID, Purpose and Hash hold
 	Keep   *string // the id of a browser session that goes on
 	Letter Letter
+	Entry  audit.Entry
 	Now    time.Time
 }
 
 // LinkStore keeps links that were mailed.
 type LinkStore interface {
 	// KeepLink stores a link in place of the user's older one of the purpose, and the letter that carries it.
-	KeepLink(ctx context.Context, l Link, letter Letter) error
+	KeepLink(ctx context.Context, l Link, letter Letter, e audit.Entry) error
 	// HasLink reports whether the presented link holds.
 	HasLink(ctx context.Context, presented Link, now time.Time) (bool, error)
 	// SpendVerification spends the presented link and marks the user's address as proved.
-	SpendVerification(ctx context.Context, presented Link, now time.Time) (done bool, err error)
+	SpendVerification(ctx context.Context, presented Link, now time.Time, e audit.Entry) (done bool, err error)
 }
 
 // SignInStore keeps browser sessions.
 type SignInStore interface {
-	// KeepSignIn stores a session under the hash of its cookie.
-	KeepSignIn(ctx context.Context, s SignIn, hash []byte) error
+	// KeepSignIn stores a session under the hash of its cookie, if the user's password is still the one of that hash:
+	// what was proved before a new one was set begins nothing after it. Done is false otherwise, and the entry is not kept.
+	KeepSignIn(ctx context.Context, s SignIn, hash []byte, passwordHash string, e audit.Entry) (done bool, err error)
 	// FindSignIn gives the session of a cookie and its user, and notes that it was seen; nil when there is none, or none
 	// any more.
 	FindSignIn(ctx context.Context, hash []byte, environment string, idle time.Duration, now time.Time) (*SignIn, *User, error)
@@ -70,8 +76,12 @@ type SignInStore interface {
 	ChooseTenant(ctx context.Context, user, id, tenant string) error
 	// SignInsOf gives the user's sessions that have not ended, the last seen first, at most MostSessions.
 	SignInsOf(ctx context.Context, user string, idle time.Duration, now time.Time) ([]SignIn, error)
+	// OriginOf gives the session that a family of tokens came from; nil when it has ended, or there was none.
+	OriginOf(ctx context.Context, user, family string, now time.Time) (*SignIn, error)
 	// EndSignIn ends a session.
-	EndSignIn(ctx context.Context, user, id string) (done bool, err error)
+	EndSignIn(ctx context.Context, user, id string, e audit.Entry) (done bool, err error)
+	// EndEverything ends all of a user's sessions, here and at applications, and what was to become one.
+	EndEverything(ctx context.Context, user string, now time.Time, e audit.Entry) error
 }
 
 // MostSessions is how many of a user's sessions are listed.
@@ -81,17 +91,17 @@ const MostSessions = 100
 type InvitationStore interface {
 	// Invite stores an invitation in place of the tenant's older one to the address, and its letter. When the idempotency
 	// key was used before, nothing is stored and repeat is the record of that time.
-	Invite(ctx context.Context, i Invitation, letter Letter, key idempotency.Key, answer []byte) (repeat *idempotency.Record, err error)
+	Invite(ctx context.Context, i Invitation, letter Letter, key idempotency.Key, answer []byte, e audit.Entry) (repeat *idempotency.Record, err error)
 	// ListInvitations gives a page of a tenant's invitations that have not expired, one more than its size when the list
 	// goes on, and their number.
 	ListInvitations(ctx context.Context, tenant string, part page.Request, now time.Time) (list []Invitation, total int64, err error)
 	// DeleteInvitation withdraws an invitation.
-	DeleteInvitation(ctx context.Context, tenant, id string) (done bool, err error)
+	DeleteInvitation(ctx context.Context, tenant, id string, e audit.Entry) (done bool, err error)
 	// FindInvitation gives the invitation that a link presents; nil when it does not hold.
 	FindInvitation(ctx context.Context, id string, hash []byte, now time.Time) (*Invitation, error)
 	// Accept spends an invitation and writes the effect that makes the user a member with the roles. With newcomer the
 	// user is stored too. Done is false, and nothing has happened, when the invitation is gone.
-	Accept(ctx context.Context, i Invitation, userID string, roleIDs []string, newcomer *User) (done bool, err error)
+	Accept(ctx context.Context, i Invitation, userID string, roleIDs []string, newcomer *User, e audit.Entry) (done bool, err error)
 }
 
 // Organizations is what the people's side asks of the tenant service.
@@ -193,6 +203,8 @@ type People struct {
 	Random        io.Reader
 	NewID         func() (uuid.UUID, error)
 	Nudge         func() // called after a change that has effects outside
+	// Strangers counts the passwords that were tried for nobody, of whom no trail could tell; nil counts nothing.
+	Strangers metric.Int64Counter
 }
 
 // now is cut to what the wire shows, so that an answer and a later read agree.

@@ -71,7 +71,7 @@ func (v *Verifier) NewRecoveryCodes(ctx context.Context, user string) ([]string,
 	if err != nil {
 		return nil, err
 	}
-	if err := v.Store.ReplaceRecoveryCodes(ctx, user, keep, letter); err != nil {
+	if err := v.Store.ReplaceRecoveryCodes(ctx, user, keep, letter, v.entry(ctx, user, auditFactorAdd)); err != nil {
 		return nil, err
 	}
 	v.Nudge()

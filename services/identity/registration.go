@@ -156,7 +156,7 @@ func (p *People) register(ctx context.Context, u User, organization NewTenant) e
 		if err != nil {
 			return err
 		}
-		if done, err := p.Users.Register(ctx, u, link, organization, letter); err != nil || done {
+		if done, err := p.Users.Register(ctx, u, link, organization, letter, p.entry(ctx, u.ID, "", auditUserRegister).In(organization.ID)); err != nil || done {
 			return err
 		}
 		// Somebody else registered the address in this moment.
@@ -171,15 +171,15 @@ func (p *People) register(ctx context.Context, u User, organization NewTenant) e
 // last: who registers somebody else's address first must not choose the password that its owner later proves.
 func (p *People) registerKnown(ctx context.Context, known, u User, may bool) error {
 	if known.EmailVerifiedAt == nil {
-		u.ID = known.ID
+		u.ID, u.Email = known.ID, known.Email
 		link, letter, err := p.verification(u)
 		if err != nil {
 			return err
 		}
-		if !may {
-			letter = Letter{}
+		if !may { // nor may a link that is on its way prove the address for what was said after it
+			return p.Users.SendLetter(ctx, Letter{})
 		}
-		return p.Users.RegisterAgain(ctx, u, link, letter)
+		return p.Users.RegisterAgain(ctx, u, link, letter, p.entry(ctx, u.ID, "", auditUserRegister))
 	}
 	letter, err := p.Letter(LetterKnown, Contents{To: known.Email, Name: known.FirstName, Link: p.Settings.PublicURL + "/forgot-password"}, noticeFor)
 	if err != nil {
@@ -211,7 +211,7 @@ func (p *People) VerifyEmail(ctx context.Context, userID, identifier string) err
 	if !ValidID(userID) {
 		return invalidLink()
 	}
-	done, err := p.Links.SpendVerification(ctx, presented(userID, LinkVerify, identifier), p.now())
+	done, err := p.Links.SpendVerification(ctx, presented(userID, LinkVerify, identifier), p.now(), p.entry(ctx, userID, "", auditEmailVerify))
 	if err == nil && !done {
 		err = invalidLink()
 	}

@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
 
@@ -37,7 +38,7 @@ func (p *People) RequestReset(ctx context.Context, email string) error {
 	if !known || !may {
 		return p.Users.SendLetter(ctx, Letter{}) // nothing, which takes a trip too
 	}
-	if err := p.Links.KeepLink(ctx, link, letter); err != nil {
+	if err := p.Links.KeepLink(ctx, link, letter, p.entry(ctx, u.ID, "", auditResetRequest)); err != nil {
 		return err
 	}
 	p.Nudge()
@@ -61,7 +62,7 @@ func (p *People) ResetPassword(ctx context.Context, userID, identifier, newPassw
 	if u == nil {
 		return invalidLink()
 	}
-	change, err := p.passwordChange(ctx, *u, newPassword)
+	change, err := p.passwordChange(ctx, *u, newPassword, p.entry(ctx, u.ID, "", auditReset))
 	if err != nil {
 		return err
 	}
@@ -106,13 +107,13 @@ func (p *People) newPasswordFaults(text string, u *User) []fault.Field {
 	return passwordFaults(p.Common, "newPassword", text, personal...)
 }
 
-func (p *People) passwordChange(ctx context.Context, u User, text string) (PasswordChange, error) {
+func (p *People) passwordChange(ctx context.Context, u User, text string, e audit.Entry) (PasswordChange, error) {
 	hash, err := p.Passwords.Hash(ctx, text)
 	if err != nil {
 		return PasswordChange{}, err
 	}
 	letter, err := p.Letter(LetterPasswordChanged, Contents{To: u.Email, Name: u.FirstName, Link: p.Settings.PublicURL + "/forgot-password"}, noticeFor)
-	return PasswordChange{UserID: u.ID, Hash: hash, Letter: letter, Now: p.now()}, err
+	return PasswordChange{UserID: u.ID, Hash: hash, Letter: letter, Entry: e, Now: p.now()}, err
 }
 
 // ChangePassword sets a new password for a user who is signed in and knows the current one. All other sessions end.
@@ -127,10 +128,10 @@ func (p *People) ChangePassword(ctx context.Context, s SignIn, c Caller, current
 	if u == nil {
 		return wrongCredentials()
 	}
-	if err := p.prove(ctx, c, u.Email, current, u); err != nil {
+	if err := p.prove(ctx, c, u.Email, current, u, auditPasswordChange); err != nil {
 		return err
 	}
-	change, err := p.passwordChange(ctx, *u, next)
+	change, err := p.passwordChange(ctx, *u, next, p.entry(ctx, u.ID, s.ID, auditPasswordChange))
 	if err != nil {
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
 
-// NewPublicClient is the client that everybody shares: the platform's own applications, which can keep no secret
-// (RFC 8252 §8.5).
+// NewPublicClient is the client that everybody shares: applications on people's own devices, which can keep no secret
+// (RFC 8252 §8.5). Nobody vouches for which one it is, so its name says no more than that.
 func NewPublicClient(id, environment string, redirects []string) (Client, error) {
 	if id == "" || ValidID(id) {
 		return Client{}, errors.New("the public client's id must be a text that is no UUID")
@@ -18,7 +18,7 @@ func NewPublicClient(id, environment string, redirects []string) (Client, error)
 		return Client{}, errors.New("the public client's redirect URIs must be https addresses, or http on a loopback address")
 	}
 	return Client{
-		ID: id, Name: "Patient Mesh", RoleIDs: []string{}, Scope: append(principal.All.Names(), OfflineAccess),
+		ID: id, Name: "Local application", RoleIDs: []string{}, Scope: append(principal.All.Names(), OfflineAccess),
 		GrantTypes: []string{AuthorizationCode, RefreshToken}, RedirectURIs: redirects, AuthMethod: NoSecret, Environment: environment,
 	}, nil
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"slices"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/secret"
 )
@@ -20,9 +21,13 @@ func wrongCredentials() error {
 	return fault.New(fault.Unauthenticated, "wrong_credentials", "The e-mail address or the password is wrong.")
 }
 
-// prove checks a password, within the bounds of guessing. Nobody's password is wrong, and takes as long.
-func (p *People) prove(ctx context.Context, c Caller, email, text string, u *User) error {
+// prove checks a password, within the bounds of guessing, and keeps that it was wrong under the action. Nobody's password
+// is wrong, and takes as long.
+func (p *People) prove(ctx context.Context, c Caller, email, text string, u *User, action string) error {
 	try, err := p.begin(ctx, c, email, u)
+	if fault.Is(err, fault.RateLimited) {
+		return p.locked(ctx, email, u, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -30,16 +35,47 @@ func (p *People) prove(ctx context.Context, c Caller, email, text string, u *Use
 		if err := p.Passwords.Idle(ctx, text); err != nil {
 			return err
 		}
-		return wrongCredentials()
+		return p.failed(ctx, u, action)
 	}
 	right, err := p.Passwords.Matches(ctx, u.PasswordHash, text)
 	if err != nil {
 		return err
 	}
 	if !right {
-		return wrongCredentials()
+		return p.failed(ctx, u, action)
 	}
 	return try.right(ctx)
+}
+
+// failed keeps that a password was wrong, which it tells. Of nobody it counts it.
+func (p *People) failed(ctx context.Context, u *User, action string) error {
+	var e audit.Entry
+	switch {
+	case u == nil && p.Strangers != nil:
+		p.Strangers.Add(ctx, 1)
+	case u != nil:
+		e = p.entry(ctx, u.ID, "", action).Failed()
+	}
+	if err := p.Users.Note(ctx, e); err != nil {
+		return err
+	}
+	return wrongCredentials()
+}
+
+// locked keeps that an account's password cannot be tried for a while: once for all that are refused in it.
+func (p *People) locked(ctx context.Context, email string, u *User, refused error) error {
+	wait, err := p.Limits.Take(ctx, "audit:locked:"+p.account(email), 1, failureSpan)
+	if err != nil {
+		return err
+	}
+	var e audit.Entry
+	if u != nil && wait == 0 {
+		e = p.entry(ctx, u.ID, "", auditSignInLocked).Failed()
+	}
+	if err := p.Users.Note(ctx, e); err != nil {
+		return err
+	}
+	return refused
 }
 
 // SignIn begins a session for who knows the password, or asks for a second factor first.
@@ -51,7 +87,7 @@ func (p *People) SignIn(ctx context.Context, c Caller, email, text string) (Ente
 	if err != nil {
 		return Entered{}, err
 	}
-	if err := p.prove(ctx, c, email, text, u); err != nil {
+	if err := p.prove(ctx, c, email, text, u, auditSignInFailure); err != nil {
 		return Entered{}, err
 	}
 	if u.EmailVerifiedAt == nil {
@@ -74,7 +110,7 @@ func (p *People) unverified(ctx context.Context, u User) error {
 		if err != nil {
 			return err
 		}
-		if err := p.Links.KeepLink(ctx, link, letter); err != nil {
+		if err := p.Links.KeepLink(ctx, link, letter, audit.Entry{}); err != nil {
 			return err
 		}
 		p.Nudge()
@@ -134,8 +170,12 @@ func (p *People) start(ctx context.Context, c Caller, u User, methods []string) 
 		ID: id, UserID: u.ID, Methods: methods, Agent: clip(c.Agent), CreatedAt: now, SeenAt: now,
 		ExpiresAt: now.Add(p.Settings.SignInFor),
 	}
-	if err := p.SignIns.KeepSignIn(ctx, s, hash); err != nil {
+	done, err := p.SignIns.KeepSignIn(ctx, s, hash, u.PasswordHash, p.entry(ctx, u.ID, s.ID, auditSignInSuccess))
+	if err != nil {
 		return Entered{}, err
+	}
+	if !done {
+		return Entered{}, wrongCredentials()
 	}
 	entered := Entered{SignIn: s, Cookie: cookie}
 	if _, known := p.knownDevice(c.Device, &u); !known {
@@ -206,13 +246,18 @@ func (p *People) upgrade(ctx context.Context, c Caller, u User, id string, metho
 		return Entered{}, err
 	}
 	if s == nil {
-		return Entered{}, fault.New(fault.Unauthenticated, "signed_out", "The session has ended; sign in again.")
+		return Entered{}, SignedOut()
 	}
 	entered := Entered{SignIn: *s, Cookie: cookie}
 	if _, known := p.knownDevice(c.Device, &u); !known {
 		entered.Device, err = p.NewDevice(u.ID)
 	}
 	return entered, err
+}
+
+// SignedOut is the fault of a browser's session that has ended.
+func SignedOut() error {
+	return fault.New(fault.Unauthenticated, "signed_out", "The session has ended; sign in again.")
 }
 
 // StepUp asks a user who is signed in to prove more, as an organization that requires a second factor would.

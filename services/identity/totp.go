@@ -71,7 +71,7 @@ func (v *Verifier) ConfirmTOTP(ctx context.Context, user, code string) (recovery
 	if err != nil {
 		return nil, err
 	}
-	done, err := v.Store.ConfirmTOTP(ctx, Confirmation{UserID: user, Sealed: p.TOTP.Sealed, Step: step, RecoveryCodes: keep, Now: v.now()}, letter)
+	done, err := v.Store.ConfirmTOTP(ctx, Confirmation{UserID: user, Sealed: p.TOTP.Sealed, Step: step, RecoveryCodes: keep, Now: v.now()}, letter, v.entry(ctx, user, auditFactorAdd))
 	switch {
 	case err != nil:
 		return nil, err
@@ -92,7 +92,7 @@ func (v *Verifier) RemoveTOTP(ctx context.Context, user string) error {
 	if err != nil {
 		return err
 	}
-	done, err := v.Store.RemoveTOTP(ctx, user, letter)
+	done, err := v.Store.RemoveTOTP(ctx, user, letter, v.entry(ctx, user, auditFactorRemove))
 	if err != nil {
 		return err
 	}

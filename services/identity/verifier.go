@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/secret"
 	"github.com/patient-mesh/patient-mesh/services/identity/passkey"
@@ -163,22 +164,23 @@ type FactorStore interface {
 	PutTOTP(ctx context.Context, user string, sealed []byte, now time.Time) (done bool, err error)
 	// ConfirmTOTP confirms the very secret, and puts the recovery codes in the place of all that there were. Done is
 	// false when it was replaced or confirmed meanwhile.
-	ConfirmTOTP(ctx context.Context, c Confirmation, l Letter) (done bool, err error)
+	ConfirmTOTP(ctx context.Context, c Confirmation, l Letter, e audit.Entry) (done bool, err error)
 	// RemoveTOTP also removes the recovery codes unless passkeys are left.
-	RemoveTOTP(ctx context.Context, user string, l Letter) (done bool, err error)
-	ReplaceRecoveryCodes(ctx context.Context, user string, codes [][]byte, l Letter) error
+	RemoveTOTP(ctx context.Context, user string, l Letter, e audit.Entry) (done bool, err error)
+	ReplaceRecoveryCodes(ctx context.Context, user string, codes [][]byte, l Letter, e audit.Entry) error
 
 	// AddPasskey keeps a passkey unless the user has too many. One that somebody has already is a fault of kind Conflict.
-	AddPasskey(ctx context.Context, k KeptPasskey, most int, l Letter) (done bool, err error)
+	AddPasskey(ctx context.Context, k KeptPasskey, most int, l Letter, e audit.Entry) (done bool, err error)
 	// RemovePasskey also removes the recovery codes unless another factor is left.
-	RemovePasskey(ctx context.Context, user, id string, l Letter) (done bool, err error)
+	RemovePasskey(ctx context.Context, user, id string, l Letter, e audit.Entry) (done bool, err error)
 	// UsePasskey notes a use. Done is false when the counter did not go on: then somebody else used it too.
 	UsePasskey(ctx context.Context, k KeptPasskey, now time.Time) (done bool, err error)
 	KeepCeremony(ctx context.Context, c Ceremony) error
 	// TakeCeremony gives a ceremony once; nil when there is none.
 	TakeCeremony(ctx context.Context, hash []byte, now time.Time) (*Ceremony, error)
 
-	CreateChallenge(ctx context.Context, c KeptChallenge) error
+	// CreateChallenge keeps a challenge, on SignInStore.KeepSignIn's condition.
+	CreateChallenge(ctx context.Context, c KeptChallenge, passwordHash string) (done bool, err error)
 	// FindChallenge gives a challenge that can still be answered, and its user's proofs; nil when there is none.
 	FindChallenge(ctx context.Context, hash []byte, now time.Time) (*KeptChallenge, Proofs, error)
 	// Try counts an answer before it is looked at, so that no number of them at once gets past the bounds.
@@ -190,6 +192,8 @@ type FactorStore interface {
 	WinByPasskey(ctx context.Context, w Win, k KeptPasskey) (won bool, err error)
 	// MailCode puts a code in the place of the last one and writes its letter. Where a bound is reached it does nothing.
 	MailCode(ctx context.Context, c MailedCode, l Letter) error
+	// Note keeps an entry of what changed nothing.
+	Note(ctx context.Context, e audit.Entry) error
 }
 
 // Verifier makes and checks second factors. It is safe for concurrent use.

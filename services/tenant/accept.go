@@ -61,7 +61,7 @@ func (s *Service) Accept(ctx context.Context, agreement string) (AgreementStatus
 	case status.Acceptance != nil:
 		return status, nil
 	}
-	accepted, err := s.Store.Accept(ctx, t.ID, agreement, acceptance(by, s.now()))
+	accepted, err := s.Store.Accept(ctx, t.ID, agreement, acceptance(by, s.now()), s.entry(ctx, t.ID, AgreementAccept))
 	switch {
 	case err != nil:
 		return AgreementStatus{}, err

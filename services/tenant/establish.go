@@ -30,6 +30,6 @@ func (s *Service) Establish(
 	if err != nil {
 		return Tenant{}, nil, err
 	}
-	repeat, err := s.Store.CreateOnce(ctx, t, key, record)
+	repeat, err := s.Store.CreateOnce(ctx, t, key, record, s.entry(ctx, t.ID, TenantCreate))
 	return t, repeat, err
 }

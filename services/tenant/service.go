@@ -15,26 +15,27 @@ import (
 
 // Store keeps tenants, memberships and roles.
 type Store interface {
-	// Create stores the tenant and, unless owner is empty, its Owner, all unless the id is taken, and gives what then
-	// stands under the id.
-	Create(ctx context.Context, t Tenant, owner string) (Tenant, error)
-	// CreateOnce stores a tenant under a new id, and under the key what it answered; or gives the record of an earlier
-	// use of the key.
-	CreateOnce(ctx context.Context, t Tenant, key idempotency.Key, answer []byte) (*idempotency.Record, error)
+	// Create stores the tenant and, unless owner is empty, its Owner, and the entry, all unless the id is taken, and gives
+	// what then stands under the id.
+	Create(ctx context.Context, t Tenant, owner string, e audit.Entry) (Tenant, error)
+	// CreateOnce stores a tenant under a new id and the entry, and under the key what it answered; or gives the record of
+	// an earlier use of the key.
+	CreateOnce(ctx context.Context, t Tenant, key idempotency.Key, answer []byte, e audit.Entry) (*idempotency.Record, error)
 	// Read gives a tenant; nil when there is none.
 	Read(ctx context.Context, id string) (*Tenant, error)
 	// ChangePlan writes the plan, the entry and the effect that makes every gateway ask again. Nil when there is no such
 	// tenant.
 	ChangePlan(ctx context.Context, id, plan string, e audit.Entry) (*Tenant, error)
-	// Change writes what is given and the effect that makes every gateway ask again. Nil when there is no such tenant.
-	Change(ctx context.Context, id string, c Change) (*Tenant, error)
+	// Change writes what is given, the entry and the effect that makes every gateway ask again. Nil when there is no such
+	// tenant.
+	Change(ctx context.Context, id string, c Change, e audit.Entry) (*Tenant, error)
 	// Agreement gives the one in effect now; nil when there is none.
 	Agreement(ctx context.Context) (*Agreement, error)
 	// AgreementStatus tells where a tenant stands with the agreement in effect now; nil when there is none.
 	AgreementStatus(ctx context.Context, tenant string) (*AgreementStatus, error)
-	// Accept writes an acceptance of the agreement, if it is the one in effect now and not yet accepted, and the effect
-	// that makes every gateway ask again, and gives what then stands.
-	Accept(ctx context.Context, tenant, agreement string, a Acceptance) (*AgreementStatus, error)
+	// Accept writes an acceptance of the agreement and the entry, if it is the one in effect now and not yet accepted, and
+	// the effect that makes every gateway ask again, and gives what then stands.
+	Accept(ctx context.Context, tenant, agreement string, a Acceptance, e audit.Entry) (*AgreementStatus, error)
 	// Roles gives all roles in a stable order.
 	Roles(ctx context.Context) ([]Role, error)
 	// ReadMember gives a tenant and a member of it; nil is what there is not.
@@ -65,6 +66,10 @@ func (s *Service) now() time.Time { return s.Now().UTC().Truncate(time.Milliseco
 
 // The actions that the trail tells of.
 const (
+	TenantCreate    = "tenant.create"
+	TenantChange    = "tenant.change"
+	AgreementAccept = "agreement.accept"
+
 	PlanChange   = "plan.change"
 	MemberChange = "member.change"
 	MemberRemove = "member.remove"
@@ -116,7 +121,7 @@ func (s *Service) Change(ctx context.Context, c Change, further func(...fault.Fi
 	if err != nil || c.apply(t) == t {
 		return t, err
 	}
-	changed, err := s.Store.Change(ctx, t.ID, c)
+	changed, err := s.Store.Change(ctx, t.ID, c, s.entry(ctx, t.ID, TenantChange))
 	if err != nil {
 		return Tenant{}, err
 	}
@@ -179,7 +184,11 @@ func (s *Service) Create(ctx context.Context, d Draft, owner string) (Tenant, er
 	if len(faults) > 0 {
 		return Tenant{}, fault.InvalidFields(faults)
 	}
-	return s.Store.Create(ctx, t, owner)
+	e := s.entry(ctx, t.ID, TenantCreate)
+	if owner != "" { // who registered it, wherever the program that asks has it from
+		e = e.By(principal.Actor{Type: "user", ID: owner}, "")
+	}
+	return s.Store.Create(ctx, t, owner, e)
 }
 
 // Read gives a tenant to a program of the mesh.

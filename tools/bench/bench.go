@@ -52,7 +52,9 @@ func parts() []part {
 		{"gateway", (*Bench).gateway},
 		{"create", (*Bench).create},
 		{"read", (*Bench).read},
+		{"audit", (*Bench).audit},
 		{"token", (*Bench).token},
+		{"sign-in", (*Bench).signIn},
 		{"list", (*Bench).list},
 		{"start", (*Bench).start},
 	}
@@ -170,48 +172,6 @@ func (b *Bench) through(p traffic.Plan) traffic.Plan {
 	p.Address = b.mesh.Address(mesh.Gateway)
 	p.Header = map[string]string{"Authorization": "Bearer " + b.mesh.Demo().Tenants[0].APIKey}
 	return p
-}
-
-// asking is the subject of a plan: first a little for warming up, then what counts. Programs of the mesh that are named
-// have their processor time measured.
-func (b *Bench) asking(name string, p traffic.Plan, programs ...string) subject {
-	return b.measured(name, p, "", func() (time.Duration, error) {
-		var sum time.Duration
-		for _, program := range programs {
-			used, err := cpuOf(b.mesh.Process(program).Pid())
-			if err != nil {
-				return 0, err
-			}
-			sum += used
-		}
-		return sum, nil
-	})
-}
-
-// measured asks from a core, and reads a clock of processor time before and after.
-func (b *Bench) measured(name string, p traffic.Plan, core string, clock func() (time.Duration, error)) subject {
-	warm := p
-	warm.Duration = b.options.Duration / 8
-	p.Duration = b.options.Duration
-	return subject{name: name, run: func(ctx context.Context) (sample, error) {
-		if _, err := b.traffic(ctx, warm, core); err != nil {
-			return sample{}, err
-		}
-		before, err := clock()
-		if err != nil {
-			return sample{}, err
-		}
-		r, err := b.traffic(ctx, p, core)
-		if err != nil {
-			return sample{}, err
-		}
-		after, err := clock()
-		s := of(r)
-		if asked := s.Rate*p.Duration.Seconds() + float64(s.Failed); asked > 0 {
-			s.CPU = time.Duration(float64(after-before) / asked)
-		}
-		return s, err
-	}}
 }
 
 // admin opens a connection to a service's database as the server's administrator.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/patient-mesh/patient-mesh/tools/bench/traffic"
 	"github.com/patient-mesh/patient-mesh/tools/mesh"
@@ -138,5 +137,8 @@ func (b *Bench) proxySubject(p *proxied) subject {
 		Address: p.address, Connections: gatewayConnections, Method: http.MethodGet, Targets: []string{"/v3/patient/4711"},
 		Header: map[string]string{"Authorization": "Bearer " + b.mesh.Demo().Tenants[0].APIKey},
 	}
-	return b.measured(p.name, plan, otherCore, func() (time.Duration, error) { return cpuOf(p.process.pid()) })
+	return b.measured(p.name, planned(plan), otherCore, func(context.Context) (cost, error) {
+		used, err := cpuOf(p.process.pid())
+		return cost{ours: used}, err
+	})
 }

@@ -80,11 +80,11 @@ type rival struct {
 }
 
 func (b *Bench) compare(ctx context.Context, c comparison) error {
-	full := table{title: c.title, header: []string{"Connections", "Who", "Ratio to pgbench", "Rate", "Our programs' CPU a request", "p50", "p99"}}
+	full := table{title: c.title, header: []string{"Connections", "Who", "Ratio to pgbench", "Rate", "Our programs' CPU a request", "PostgreSQL's", "p50", "p99"}}
 	for _, clients := range concurrencies() {
 		plan := c.plan
 		plan.Connections = clients
-		subjects := []subject{b.asking("service alone", b.direct(plan), "patient")}
+		subjects := []subject{b.asking("service alone", b.direct(plan), "patient", "tenant")}
 		if !c.without {
 			for i, r := range c.theirs {
 				p, err := b.newPgbench(fmt.Sprintf("%s-%d", c.verb, i), r.script, r.variables, r.options)
@@ -95,7 +95,7 @@ func (b *Bench) compare(ctx context.Context, c comparison) error {
 				subjects = append(subjects, p.subject(b, r.name, clients))
 			}
 		}
-		subjects = append(subjects, b.asking("through the gateway", b.through(plan), "patient", mesh.Gateway))
+		subjects = append(subjects, b.asking("through the gateway", b.through(plan), mesh.Gateway, "patient", "tenant"))
 		found, err := b.interleave(ctx, fmt.Sprintf("%s, %d connections", c.verb, clients), subjects)
 		if err != nil {
 			return err
@@ -107,7 +107,7 @@ func (b *Bench) compare(ctx context.Context, c comparison) error {
 				ratio = fmt.Sprintf("%.2f×", found[s.name].Rate/base)
 			}
 			f := found[s.name]
-			full.rows = append(full.rows, []string{strconv.Itoa(clients), s.name, ratio, rate(f.Rate), duration(f.CPU), duration(f.P50), duration(f.P99)})
+			full.rows = append(full.rows, []string{strconv.Itoa(clients), s.name, ratio, rate(f.Rate), duration(f.CPU), duration(f.Database), duration(f.P50), duration(f.P99)})
 		}
 		if base > 0 {
 			what := fmt.Sprintf("v3 %s, %%s, to pgbench, %d connections", c.verb, clients)

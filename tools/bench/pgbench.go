@@ -52,10 +52,22 @@ func (p *pgbench) subject(b *Bench, name string, clients int) subject {
 		cmd.Env = p.env
 		var out, faults bytes.Buffer
 		cmd.Stdout, cmd.Stderr = &out, &faults
+		b.settle(ctx)
+		before, err := b.spent()
+		if err != nil {
+			return sample{}, err
+		}
 		if err := cmd.Run(); err != nil {
 			return sample{}, fmt.Errorf("pgbench: %w: %s", err, strings.TrimSpace(faults.String()))
 		}
-		return pgbenchSays(out.String())
+		s, err := pgbenchSays(out.String())
+		if err != nil {
+			return sample{}, err
+		}
+		b.settle(ctx) // a create's own statements leave entries too
+		after, err := b.spent()
+		s.Database = after.minus(before).each(s.Rate * float64(max(1, int(b.options.Duration.Seconds())))).database
+		return s, err
 	}}
 }
 

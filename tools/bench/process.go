@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"os"
 	"os/exec"
@@ -112,7 +113,7 @@ func (r *running) listening(ctx context.Context, address string) error {
 // tick is the unit of times in /proc: USER_HZ, which Linux fixes at 100 for all programs.
 const tick = 10 * time.Millisecond
 
-// cpuOf is the processor time that a process and its children, which are alive, have used.
+// cpuOf is the processor time that a process and its children have used, those that have ended among them.
 func cpuOf(pid int) (time.Duration, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {
@@ -132,6 +133,9 @@ func cpuOf(pid int) (time.Duration, error) {
 			return 0, err
 		}
 		more, err := cpuOf(number)
+		if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ESRCH) {
+			continue // it ended meanwhile
+		}
 		if err != nil {
 			return 0, err
 		}
@@ -140,16 +144,22 @@ func cpuOf(pid int) (time.Duration, error) {
 	return used, nil
 }
 
-// cpuIn reads utime and stime, the 14th and 15th fields of proc_pid_stat(5). The second is the name, which may hold
-// spaces and brackets.
+// cpuIn reads utime, stime, cutime and cstime, the 14th to 17th fields of proc_pid_stat(5). The second is the name, which
+// may hold spaces and brackets.
 func cpuIn(stat string) (time.Duration, error) {
 	fields := strings.Fields(stat[strings.LastIndexByte(stat, ')')+1:])
-	if len(fields) < 13 {
+	if len(fields) < 15 {
 		return 0, errors.New("/proc/…/stat is not as expected")
 	}
-	user, userErr := strconv.ParseInt(fields[11], 10, 64)
-	system, systemErr := strconv.ParseInt(fields[12], 10, 64)
-	return time.Duration(user+system) * tick, errors.Join(userErr, systemErr)
+	var sum int64
+	for _, field := range fields[11:15] {
+		ticks, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			return 0, err
+		}
+		sum += ticks
+	}
+	return time.Duration(sum) * tick, nil
 }
 
 // residentOf is the memory of a process that is in RAM, in bytes.

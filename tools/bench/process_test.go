@@ -7,7 +7,7 @@ import (
 )
 
 func TestCPUIsReadBehindTheName(t *testing.T) {
-	got, err := cpuIn("42 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 150 50 0 0 20 0 1 0 5 6 7")
+	got, err := cpuIn("42 (a (b) c) S 1 2 3 4 5 6 7 8 9 10 120 40 30 10 20 0 1 0 5 6 7")
 	if err != nil || got != 2*time.Second {
 		t.Errorf("got %s, %v", got, err)
 	}

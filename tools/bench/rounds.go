@@ -13,7 +13,8 @@ import (
 type sample struct {
 	Rate     float64 // a second
 	P50, P99 time.Duration
-	CPU      time.Duration // of the subject's process, a request
+	CPU      time.Duration // of the subject's processes, a request
+	Database time.Duration // of PostgreSQL, a request
 	Failed   int64
 }
 
@@ -62,6 +63,8 @@ func middle(list []sample) sample {
 		P50:  time.Duration(median(list, func(s sample) float64 { return float64(s.P50) })),
 		P99:  time.Duration(median(list, func(s sample) float64 { return float64(s.P99) })),
 		CPU:  time.Duration(median(list, func(s sample) float64 { return float64(s.CPU) })),
+
+		Database: time.Duration(median(list, func(s sample) float64 { return float64(s.Database) })),
 	}
 	for _, s := range list {
 		out.Failed += s.Failed

@@ -10,5 +10,5 @@ func TestReferenceShows(t *testing.T) {
 	p := newPerson(t)
 	p.visit("/docs")
 	p.do(chromedp.WaitVisible(chromedp.CSS(`.opblock`)))
-	p.shoot("docs")
+	p.picture("docs")
 }

@@ -45,7 +45,7 @@ func run(m *testing.M) int {
 	if err != nil {
 		return say(fmt.Errorf("start the mesh: %w", err))
 	}
-	defer world.Stop() //nolint:errcheck // its logs go with its folder
+	defer world.Stop()
 	mail = mailbox.Of(filepath.Join(dir, "mesh"))
 
 	allocator, stop := chromedp.NewExecAllocator(context.Background(), flags(program, filepath.Join(dir, "profile"))...)

@@ -3,8 +3,6 @@ package browser
 import (
 	"context"
 	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -14,28 +12,32 @@ import (
 
 // person sits at a browser of their own.
 type person struct {
-	t   *testing.T
-	ctx context.Context
+	t      *testing.T
+	ctx    context.Context
+	base   string
+	silent bool // scripts are off
 }
 
 // The screens that pages are looked at on.
 const (
+	narrowWidth                 = 360
 	phoneWidth, phoneHeight     = 390, 844
 	desktopWidth, desktopHeight = 1280, 900
 )
 
 // patience ends a wait that is in vain.
-const patience = 30 * time.Second
+const patience = time.Minute
 
 // newPerson gives somebody a browser without any cookie.
 func newPerson(t *testing.T) *person {
 	t.Helper()
 	ctx, cancel := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	p := &person{t: t, ctx: ctx}
+	p := &person{t: t, ctx: ctx, base: world.URL()}
 	if err := chromedp.Do(ctx, chromedp.Navigate("about:blank")); err != nil { // without a time limit, which would be the browser's
 		t.Fatal(err)
 	}
+	p.listen()
 	p.do(chromedp.EmulateViewport(desktopWidth, desktopHeight))
 	return p
 }
@@ -50,7 +52,7 @@ func (p *person) do(steps ...chromedp.Action[chromedp.Void]) {
 		defer done()
 		at, _ := chromedp.Run(look, chromedp.Location())
 		text, _ := chromedp.Run(look, chromedp.Evaluate[string](`document.body ? document.body.innerText : ""`))
-		p.shoot("failed")
+		p.picture("failed-" + strings.ReplaceAll(p.t.Name(), "/", "-"))
 		p.t.Fatalf("%v, at %s:\n%s", err, at, text)
 	}
 }
@@ -59,7 +61,7 @@ func (p *person) do(steps ...chromedp.Action[chromedp.Void]) {
 func (p *person) visit(address string) {
 	p.t.Helper()
 	if strings.HasPrefix(address, "/") {
-		address = world.URL() + address
+		address = p.base + address
 	}
 	p.do(chromedp.Navigate(address))
 }
@@ -68,7 +70,7 @@ func (p *person) visit(address string) {
 func (p *person) fill(name, text string) {
 	p.t.Helper()
 	field := chromedp.CSS(`main [name="` + name + `"]:not([type="hidden"])`)
-	p.do(chromedp.WaitVisible(field), chromedp.SetValue(field, ""), chromedp.SendKeys(field, text))
+	p.do(chromedp.WaitVisible(field), chromedp.Clear(field), chromedp.SendKeys(field, text))
 }
 
 // press presses the button, or follows the link, with a text, and waits for the page that comes.
@@ -122,31 +124,4 @@ func (p *person) at() *url.URL {
 		p.t.Fatal(err)
 	}
 	return u
-}
-
-// shoot keeps a picture of the page at both widths where SCREENSHOT_DIR asks for it.
-func (p *person) shoot(name string) {
-	folder := os.Getenv("SCREENSHOT_DIR")
-	if folder == "" {
-		return
-	}
-	ctx, cancel := context.WithTimeout(p.ctx, patience)
-	defer cancel()
-	for _, screen := range []struct {
-		name          string
-		width, height int64
-	}{{"phone", phoneWidth, phoneHeight}, {"desktop", desktopWidth, desktopHeight}} {
-		err := chromedp.Do(ctx, chromedp.EmulateViewport(screen.width, screen.height))
-		if err == nil {
-			var picture []byte
-			if picture, err = chromedp.Run(ctx, chromedp.FullScreenshot(100)); err != nil {
-				p.t.Log("no picture of", name, err)
-				continue
-			}
-			err = os.WriteFile(filepath.Join(folder, name+"-"+screen.name+".png"), picture, 0o600)
-		}
-		if err != nil {
-			p.t.Log("no picture of", name, err)
-		}
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
+	"github.com/patient-mesh/patient-mesh/services/identity/federation"
 )
 
 func TestPutGetRemove(t *testing.T) {
@@ -131,6 +132,18 @@ func TestServerSideRequestForgery(t *testing.T) {
 	}
 	if calls.Load() != 0 {
 		t.Errorf("%d calls arrived", calls.Load())
+	}
+}
+
+// A mesh with real data that is told no address, or reached through a proxy, is no developer's.
+func TestInProductionNoProviderIsOnTheLoopback(t *testing.T) {
+	t.Parallel()
+	r := bare(t, "http://127.0.0.1:8080")
+	strict := *r.Service
+	strict.Environment = "production"
+	_, err := federation.New(strict).Put(administrator(r.tenant), draft(newProvider(t).issuer, clientID, "s", "n"), further)
+	if !refusedFor(err, "issuer", "invalid_uri") {
+		t.Errorf("%v", err)
 	}
 }
 

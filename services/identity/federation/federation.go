@@ -11,6 +11,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/patient-mesh/patient-mesh/libs/audit"
+	"github.com/patient-mesh/patient-mesh/libs/config"
 	"github.com/patient-mesh/patient-mesh/libs/outward"
 	"github.com/patient-mesh/patient-mesh/libs/secret"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -45,9 +49,9 @@ type Store interface {
 	// FindProvider gives a tenant's provider; nil when it has none.
 	FindProvider(ctx context.Context, tenant string) (*identity.IdentityProvider, error)
 	// PutProvider stores a provider, made new or changed, and gives what then stands.
-	PutProvider(ctx context.Context, p identity.IdentityProvider) (identity.IdentityProvider, error)
+	PutProvider(ctx context.Context, p identity.IdentityProvider, e audit.Entry) (identity.IdentityProvider, error)
 	// DeleteProvider tells whether there was one.
-	DeleteProvider(ctx context.Context, tenant string) (bool, error)
+	DeleteProvider(ctx context.Context, tenant string, e audit.Entry) (bool, error)
 
 	KeepState(ctx context.Context, s State) error
 	// SpendState gives a state to one caller, once; nil when it is not there for this browser and tenant.
@@ -64,7 +68,7 @@ type Store interface {
 	// FindLink gives a link that waits; nil when it is not there for this browser.
 	FindLink(ctx context.Context, hash, browser []byte, now time.Time) (*Link, error)
 	// MakeLink spends the token and links. It is false when somebody else has spent it, or the name is linked already.
-	MakeLink(ctx context.Context, hash []byte, user string, now time.Time) (bool, error)
+	MakeLink(ctx context.Context, hash []byte, user string, now time.Time, e audit.Entry) (bool, error)
 }
 
 // People is what we ask of identity about a person.
@@ -88,15 +92,17 @@ type Service struct {
 	PublicURL   string // without a slash at its end
 	Now         func() time.Time
 	Random      io.Reader
+	NewID       func() (uuid.UUID, error)
 
 	plain     bool
 	client    *http.Client
 	providers *cache
 }
 
-// New completes a service: its client goes to the public internet alone, or to the loopback too when we are there.
+// New completes a service: its client goes to the public internet alone, or to the loopback too when we are there with no
+// data that is worth anything.
 func New(s Service) *Service {
-	s.plain = outward.Loopback(s.PublicURL)
+	s.plain = s.Environment == config.Demo && outward.Loopback(s.PublicURL)
 	s.client = outward.Client(outward.Options{AllowLoopback: s.plain, Timeout: patience, MaxBytes: longestAnswer})
 	s.providers = newCache(s.client, s.plain, s.Now)
 	return &s

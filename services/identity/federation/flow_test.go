@@ -9,6 +9,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -81,7 +82,7 @@ func TestStrangers(t *testing.T) {
 		_, err := r.kept.Invite(t.Context(), identity.Invitation{
 			ID: newID(t), TenantID: tenant, Email: email, RoleIDs: []string{newID(t)}, Environment: "demo", Hash: []byte(tenant + email),
 			CreatedAt: r.clock.now(), ExpiresAt: until,
-		}, identity.Letter{}, idempotency.Key{}, nil)
+		}, identity.Letter{}, idempotency.Key{}, nil, audit.Entry{})
 		check(t, err)
 	}
 	invite(newID(t), "outside@example.org", r.clock.now().Add(time.Hour)) // by somebody else

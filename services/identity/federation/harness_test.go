@@ -135,7 +135,7 @@ func bare(t *testing.T, public string) *rig {
 	check(t, err)
 	r.Service = federation.New(federation.Service{
 		Store: r.kept, People: r.people, Hasher: hasher, Sealer: sealer, Environment: "demo", PublicURL: public,
-		Now: r.clock.now, Random: rand.Reader,
+		Now: r.clock.now, Random: rand.Reader, NewID: uuid.NewV7,
 	})
 	return r
 }

@@ -80,7 +80,8 @@ func (s *Service) Link(ctx context.Context, signIn identity.SignIn, browser, tok
 	if err := s.provable(ctx, signIn, *l); err != nil {
 		return "", err
 	}
-	made, err := s.Store.MakeLink(ctx, l.Hash, signIn.UserID, s.now())
+	e := identity.EntryBy(ctx, s.Now(), s.NewID, signIn.UserID, signIn.ID, identity.AuditIdentityLink).In(l.TenantID)
+	made, err := s.Store.MakeLink(ctx, l.Hash, signIn.UserID, s.now(), e)
 	if err == nil && !made {
 		return "", errGone()
 	}

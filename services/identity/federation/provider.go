@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -65,7 +66,7 @@ func (s *Service) Put(ctx context.Context, d identity.ProviderDraft, further fun
 	} else if p.SecretSealed, err = s.Sealer.Seal([]byte(*d.ClientSecret), purpose(p)); err != nil {
 		return identity.IdentityProvider{}, err
 	}
-	return s.Store.PutProvider(ctx, p)
+	return s.Store.PutProvider(ctx, p, audit.Of(ctx, s.Now(), s.NewID, identity.AuditProviderChange))
 }
 
 // unusable says why a provider is refused, and of what was not reached nothing more: whoever asks must not learn what
@@ -90,7 +91,7 @@ func (s *Service) Remove(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	done, err := s.Store.DeleteProvider(ctx, by.TenantID)
+	done, err := s.Store.DeleteProvider(ctx, by.TenantID, audit.Of(ctx, s.Now(), s.NewID, identity.AuditProviderRemove))
 	if err == nil && !done {
 		return errNone()
 	}

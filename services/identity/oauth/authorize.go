@@ -104,6 +104,8 @@ func (s *Server) Grant(ctx context.Context, a *Authorization, d Decision) (Respo
 	switch {
 	case errors.Is(x.decided, errPushedGone):
 		return *s.back(a.RedirectURI, a.State, "invalid_request"), nil
+	case fault.Is(x.decided, fault.Unauthenticated):
+		return *s.back(a.RedirectURI, a.State, "login_required"), nil
 	case err != nil:
 		return Response{}, unavailable(err)
 	}
@@ -123,7 +125,7 @@ func (s *Server) Consented(ctx context.Context, user, client string) ([]string, 
 
 // Consent remembers that the person grants the client scopes.
 func (s *Server) Consent(ctx context.Context, user, client string, scopes []string) error {
-	return s.o.Consents.Consent(ctx, user, client, scopes, s.instant())
+	return s.o.Consents.Consent(ctx, user, client, scopes, s.instant(), s.entry(ctx, user, "", identity.AuditConsent))
 }
 
 // provideQuery makes what fosite takes for an authorization request. It wants a state, which RFC 6749 only recommends;

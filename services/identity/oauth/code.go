@@ -40,7 +40,7 @@ func (s *Server) presentCode(ctx context.Context, hash []byte, clientID string) 
 		return code, nil
 	}
 	if s.instant().Sub(*code.SpentAt) > identity.GraceOfReuse {
-		if _, err := s.EndFamily(ctx, code.UserID, code.FamilyID, false); err != nil {
+		if err := s.reused(ctx, code.UserID, code.FamilyID, code.TenantID); err != nil {
 			return nil, unavailable(err)
 		}
 	}
@@ -53,5 +53,8 @@ func (s *Server) redeem(ctx context.Context, code identity.IssuedCode, access, r
 	if err != nil {
 		return false, err
 	}
-	return s.o.Grants.RedeemCode(ctx, identity.Redemption{Code: code, Access: fresh, Refresh: s.newRefresh(refresh), Now: s.instant()})
+	return s.o.Grants.RedeemCode(ctx, identity.Redemption{
+		Code: code, Access: fresh, Refresh: s.newRefresh(refresh),
+		Entry: s.entry(ctx, code.UserID, code.FamilyID, identity.AuditTokenGrant).In(code.TenantID), Now: s.instant(),
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -25,6 +26,11 @@ func (s *Server) newRefresh(token string) identity.NewToken {
 		return identity.NewToken{}
 	}
 	return identity.NewToken{Hash: hashOf(token), ExpiresAt: s.instant().Add(identity.RefreshTokenLifetime)}
+}
+
+// entry tells of what a user does with a sign-in at a client.
+func (s *Server) entry(ctx context.Context, user, family, action string) audit.Entry {
+	return identity.EntryBy(ctx, s.o.Now(), s.o.NewID, user, family, action)
 }
 
 var (
@@ -66,7 +72,8 @@ func (s *Server) Start(ctx context.Context, d identity.FamilyDraft) (identity.To
 	if err != nil {
 		return identity.Tokens{}, err
 	}
-	if err := s.o.Grants.StartFamily(ctx, family, fresh, s.newRefresh(refresh)); err != nil {
+	err = s.o.Grants.StartFamily(ctx, family, fresh, s.newRefresh(refresh), s.entry(ctx, family.UserID, family.ID, identity.AuditTokenGrant).In(family.TenantID))
+	if err != nil {
 		return identity.Tokens{}, err
 	}
 	return identity.Tokens{
@@ -117,7 +124,7 @@ func (s *Server) SwitchFamily(ctx context.Context, user, family, tenant string, 
 	if !f.Admits(tenant) {
 		return false, identity.Confined()
 	}
-	done, err = s.o.Grants.MoveFamily(ctx, user, family, tenant, revoke)
+	done, err = s.o.Grants.MoveFamily(ctx, user, family, tenant, revoke, s.entry(ctx, user, family, identity.AuditTenantSwitch).In(tenant))
 	s.o.Nudge()
 	return done, err
 }
@@ -137,18 +144,27 @@ func (s *Server) EndFamily(ctx context.Context, user, family string, withSignIn 
 	if !identity.ValidID(family) {
 		return false, nil
 	}
-	done, err = s.o.Grants.EndFamily(ctx, user, family, withSignIn, s.instant())
-	s.o.Nudge()
-	return done, err
+	f, err := s.o.Grants.FindFamily(ctx, user, family)
+	if err != nil || f == nil {
+		return false, err
+	}
+	action := identity.AuditSessionEnd
+	if withSignIn {
+		action = identity.AuditSignOut
+	}
+	return s.end(ctx, user, family, withSignIn, s.entry(ctx, user, family, action).In(f.TenantID))
 }
 
-// EndFamilies ends all of the user's sign-ins at clients.
-func (s *Server) EndFamilies(ctx context.Context, user string) error {
-	if err := s.o.Grants.EndFamilies(ctx, user, s.instant()); err != nil {
-		return err
-	}
+// reused ends a family of whose tokens somebody else has a copy.
+func (s *Server) reused(ctx context.Context, user, family, tenant string) error {
+	_, err := s.end(ctx, user, family, false, s.entry(ctx, user, family, identity.AuditTokenReuse).In(tenant).Failed())
+	return err
+}
+
+func (s *Server) end(ctx context.Context, user, family string, withSignIn bool, e audit.Entry) (done bool, err error) {
+	done, err = s.o.Grants.EndFamily(ctx, user, family, withSignIn, s.instant(), e)
 	s.o.Nudge()
-	return nil
+	return done, err
 }
 
 // FamiliesOf lists the user's sign-ins at clients, the last used first.
@@ -161,6 +177,9 @@ func (s *Server) FamiliesOf(ctx context.Context, user string) ([]identity.Sessio
 	for _, f := range families {
 		if c := s.o.Clients.Configured(f.ClientID); c != nil {
 			f.ClientName = c.Name
+			if f.SignInID == nil { // a launch, whose agent is the application
+				f.ClientName, f.Agent = f.Agent, ""
+			}
 		}
 		list = append(list, identity.Session{
 			ID: f.ID, Application: f.ClientName, Agent: f.Agent, TenantID: f.TenantID, CreatedAt: f.CreatedAt, SeenAt: f.UsedAt,

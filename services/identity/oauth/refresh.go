@@ -7,6 +7,7 @@ import (
 
 	"github.com/ory/fosite"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -53,7 +54,7 @@ func (s *Server) present(ctx context.Context, p presented) (held, error) {
 		return held{}, identity.InvalidGrant()
 	}
 	if found.SpentAt != nil && s.instant().Sub(*found.SpentAt) > identity.GraceOfReuse {
-		if _, err := s.EndFamily(ctx, found.Family.UserID, found.Family.ID, false); err != nil {
+		if err := s.reused(ctx, found.Family.UserID, found.Family.ID, found.Family.TenantID); err != nil {
 			return held{}, err
 		}
 		return held{}, identity.InvalidGrant()
@@ -148,9 +149,14 @@ func (s *Server) rotate(ctx context.Context, old identity.IssuedRefresh, t turn)
 	if err != nil {
 		return identity.Tokens{}, false, err
 	}
+	var moved audit.Entry
+	if t.tenantID != nil {
+		moved = s.entry(ctx, old.Family.UserID, old.Family.ID, identity.AuditTenantSwitch).In(tenant)
+	}
 	tenant, done, err := s.o.Grants.Rotate(ctx, identity.Rotation{
 		Hash: old.Hash, Family: old.Family, TenantID: t.tenantID, Scope: t.scope, RevokeAccess: t.revoke,
-		Access: access, Refresh: s.newRefresh(t.refresh), SuccessorSealed: sealed, Now: s.instant(),
+		Access: access, Refresh: s.newRefresh(t.refresh), SuccessorSealed: sealed,
+		Entry: moved, Now: s.instant(),
 	})
 	if err != nil || !done {
 		return identity.Tokens{}, false, err

@@ -166,9 +166,12 @@ func (t storage) CreateAuthorizeCodeSession(ctx context.Context, signature strin
 	}
 	done, err := t.s.keepCode(ctx, hash, x.authorization, x.decision)
 	if err == nil && !done {
-		err = x.decide(errPushedGone)
+		err = errPushedGone
 	}
-	return err
+	if err != nil {
+		return x.decide(err)
+	}
+	return nil
 }
 
 // GetAuthorizeCodeSession reads a code back, once for all handlers.

@@ -58,6 +58,18 @@ func (s *Server) accountReply(ctx context.Context, v *visit, p accountPage) (rep
 	if p.Sessions, err = s.o.People.Sessions(ctx, *v.signIn); err != nil {
 		return reply{}, err
 	}
+	slices.SortStableFunc(p.Sessions, func(a, b identity.Session) int { // this browser first
+		switch {
+		case a.Current == b.Current:
+			return 0
+		case a.Current:
+			return -1
+		}
+		return 1
+	})
+	for i := range p.Sessions {
+		p.Sessions[i].Agent = agentName(p.Sessions[i])
+	}
 	if p.Factors, err = s.o.People.Factors(ctx, v.user.ID); err != nil {
 		return reply{}, err
 	}
@@ -162,7 +174,7 @@ func (s *Server) changePassword(ctx context.Context, v *visit) (reply, error) {
 		err := s.o.People.ChangePassword(ctx, *v.signIn, v.caller, current, next, collect)
 		switch {
 		case err == nil:
-			return goTo(accountPath + "?done=password#password"), nil
+			return goTo(accountPath + "?done=password#security"), nil
 		case fault.Is(err, fault.Unauthenticated):
 			f.fault("currentPassword", "is not right")
 		case fault.Is(err, fault.RateLimited):
@@ -181,7 +193,7 @@ func (s *Server) switchOrganization(ctx context.Context, v *visit) (reply, error
 	if err := s.o.People.ChooseTenant(ctx, *v.signIn, v.form.Get("tenantId")); err != nil {
 		return reply{}, err
 	}
-	return goTo(accountPath + "?done=organization#organizations"), nil
+	return goTo(accountPath + "?done=organization"), nil
 }
 
 func (s *Server) endSession(ctx context.Context, v *visit) (reply, error) {
@@ -192,21 +204,11 @@ func (s *Server) endSession(ctx context.Context, v *visit) (reply, error) {
 	return goTo(accountPath + "?done=session#sessions"), nil
 }
 
-// endAllSessions ends every other one first: if one cannot be ended, the visitor is still there to see it.
 func (s *Server) endAllSessions(ctx context.Context, v *visit) (reply, error) {
-	sessions, err := s.o.People.Sessions(ctx, *v.signIn)
-	if err != nil {
+	if err := s.o.People.EndAllSessions(ctx, *v.signIn); err != nil {
 		return reply{}, err
 	}
-	for _, one := range sessions {
-		if one.Current {
-			continue
-		}
-		if err := s.o.People.EndSession(ctx, *v.signIn, one.ID); err != nil && !fault.Is(err, fault.NotFound) {
-			return reply{}, err
-		}
-	}
-	return s.signOut(ctx, v)
+	return s.signedOut(v), nil
 }
 
 // sudoFor is how long after signing in somebody may change what they prove themselves by.

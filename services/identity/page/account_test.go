@@ -20,17 +20,14 @@ func TestAccount(t *testing.T) {
 	b.submit("/account/profile", "firstName", "Maria").leads("/account?done=profile#profile")
 	b.get("/account").submit("/account/password", "currentPassword", "wrong", "newPassword", password).want(http.StatusBadRequest, "Current password is not right.")
 	b.submit("/account/password", "currentPassword", password, "newPassword", "short").want(http.StatusBadRequest, "New password must have 12")
-	b.submit("/account/password", "currentPassword", password, "newPassword", password).leads("/account?done=password#password")
+	b.submit("/account/password", "currentPassword", password, "newPassword", password).leads("/account?done=password#security")
 	b.get("/account").submit("/account/session/end").leads("/account?done=session#sessions")
-	b.get("/account").submit("/account/organization").leads("/account?done=organization#organizations")
+	b.get("/account").submit("/account/organization").leads("/account?done=organization")
 	b.get("/account").submit("/account/session/end-all").leads("/sign-in?done=signed-out")
-	for _, verb := range []string{"profile Maria Lind", "password", "end s2", "end s3", "choose", "sign-out"} {
+	for _, verb := range []string{"profile Maria Lind", "password", "end-all", "choose"} {
 		if !slices.Contains(w.did, verb) {
 			t.Errorf("%s was not done: %v", verb, w.did)
 		}
-	}
-	if slices.Contains(w.did, "end s1") {
-		t.Error("this browser's session was ended before the others")
 	}
 }
 

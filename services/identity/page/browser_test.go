@@ -80,7 +80,7 @@ var (
 func (b *browser) form(action string) url.Values {
 	b.t.Helper()
 	for _, m := range formTag.FindAllStringSubmatch(b.body, -1) {
-		if html.UnescapeString(m[1]) != action {
+		if to, _, _ := strings.Cut(html.UnescapeString(m[1]), "#"); to != action {
 			continue
 		}
 		values := url.Values{}

@@ -51,7 +51,7 @@ func pages(t *testing.T, w *world) map[string]*browser {
 		"authorize-bad":      plain().get("/oauth2/authorize?client_id=x"),
 		"invitation":         plain().get("/invitation/i/good"),
 		"invitation-member":  signed().get("/invitation/i/good"),
-		"invitation-bad":     signed().get("/invitation/i/bad").submit("/invitation"),
+		"invitation-bad":     signed().get("/invitation/i/bad"),
 		"totp":               signed().get("/account").submit("/account/totp"),
 		"totp-wrong":         signed().get("/account").submit("/account/totp").submit("/account/totp/confirm", "code", "1"),
 		"recovery-codes":     signed().get("/account").submit("/account/totp").submit("/account/totp/confirm", "code", "123456"),

@@ -230,6 +230,14 @@ func (w *world) EndSession(_ context.Context, _ identity.SignIn, id string) erro
 	return w.note("end " + id)
 }
 
+func (w *world) EndAllSessions(context.Context, identity.SignIn) error {
+	err := w.note("end-all")
+	if err == nil {
+		clear(w.signIns)
+	}
+	return err
+}
+
 func (w *world) UpdateProfile(_ context.Context, _, first, last string) error {
 	return w.note("profile " + first + " " + last)
 }
@@ -242,6 +250,13 @@ func (w *world) ChangePassword(_ context.Context, _ identity.SignIn, _ identity.
 		return further(fault.Field{Field: "newPassword", Code: "invalid_length", Message: "must have 12 to 128 characters"})
 	}
 	return w.note("password")
+}
+
+func (w *world) Offered(_ context.Context, _, identifier string) (identity.Offer, error) {
+	if identifier != "good" {
+		return identity.Offer{}, fault.New(fault.Invalid, "invalid_link", "The link is not valid.")
+	}
+	return identity.Offer{Organization: "Harbour <Street> Practice", Email: "guest@clinic.example"}, nil
 }
 
 func (w *world) AcceptInvitation(_ context.Context, s *identity.SignIn, _, identifier string, d identity.RegisterDraft, _ func(...fault.Field) error) error {

@@ -1,6 +1,8 @@
 package page
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
@@ -10,13 +12,14 @@ import (
 type form struct {
 	ID     string // tells forms of one page apart
 	Values map[string]string
+	order  []string // the fields' names, as they stand on the page; those that are not named come last
 	Faults []fault.Field
 	Notice string // what is wrong with the whole
 }
 
 // typed keeps what a form was sent with.
 func typed(v *visit, names ...string) form {
-	f := form{Values: map[string]string{}}
+	f := form{Values: map[string]string{}, order: names}
 	for _, name := range names {
 		f.Values[name] = v.text(name)
 	}
@@ -54,10 +57,17 @@ func (f form) Wrong() bool { return len(f.Faults) > 0 || f.Notice != "" }
 // summed is an entry of the error summary.
 type summed struct{ ID, Text string }
 
-// Summary is all that is wrong, each with the field to go to.
+// Summary is all that is wrong, each with the field to go to, in the order of the fields.
 func (f form) Summary() []summed {
 	all := make([]summed, 0, len(f.Faults))
-	for _, fault := range f.Faults {
+	place := func(name string) int {
+		if i := slices.Index(f.order, name); i >= 0 {
+			return i
+		}
+		return len(f.order)
+	}
+	faults := slices.SortedStableFunc(slices.Values(f.Faults), func(a, b fault.Field) int { return cmp.Compare(place(a.Field), place(b.Field)) })
+	for _, fault := range faults {
 		all = append(all, summed{ID: f.id(fault.Field), Text: label(fault.Field) + " " + fault.Message + "."})
 	}
 	return all

@@ -9,6 +9,8 @@ import (
 
 // invitationPage is the data of the page that a mailed invitation leads to.
 type invitationPage struct {
+	identity.Offer
+
 	Form           form
 	ID, Identifier string
 	SignIn         string // where to sign in and come back
@@ -17,8 +19,28 @@ type invitationPage struct {
 }
 
 // invitation spends nothing: mail scanners follow links.
-func (s *Server) invitation(_ context.Context, v *visit) (reply, error) {
-	return show("invitation", "Join an organization", invitationOf(v.request.PathValue("id"), v.request.PathValue("identifier"))), nil
+func (s *Server) invitation(ctx context.Context, v *visit) (reply, error) {
+	p := invitationOf(v.request.PathValue("id"), v.request.PathValue("identifier"))
+	return s.offer(ctx, p, false)
+}
+
+// offer shows the invitation, if it holds.
+func (s *Server) offer(ctx context.Context, p invitationPage, again bool) (reply, error) {
+	var err error
+	if p.Offer, err = s.o.People.Offered(ctx, p.ID, p.Identifier); fault.Is(err, fault.Invalid) {
+		return noOffer(), nil
+	} else if err != nil {
+		return reply{}, err
+	}
+	r := show("invitation", "Join "+p.Organization, p)
+	if again {
+		r = wrong(r)
+	}
+	return r, nil
+}
+
+func noOffer() reply {
+	return wrong(show("invitation", "This invitation can’t be used", invitationPage{Invalid: true}))
 }
 
 func invitationOf(id, identifier string) invitationPage {
@@ -37,17 +59,17 @@ func (s *Server) acceptInvitation(ctx context.Context, v *visit) (reply, error) 
 	err := s.o.People.AcceptInvitation(ctx, v.signIn, p.ID, p.Identifier, draft, collect)
 	switch {
 	case err == nil && v.signIn != nil:
-		return goTo(accountPath + "?done=joined#organizations"), nil
+		return goTo(accountPath + "?done=joined"), nil
 	case err == nil:
 		return goTo("/sign-in?done=joined"), nil
 	case fault.Is(err, fault.Conflict) && v.signIn == nil:
 		p.Known = true
-		return wrong(show("invitation", "Join an organization", p)), nil
+		return s.offer(ctx, p, true)
 	case fault.Is(err, fault.NotFound), fault.Is(err, fault.Invalid) && len(fault.Of(err).Fields) == 0:
-		return wrong(show("invitation", "This invitation can’t be used", invitationPage{Invalid: true})), nil
+		return noOffer(), nil
 	}
 	if err := p.Form.refuse(err); err != nil {
 		return reply{}, err
 	}
-	return wrong(show("invitation", "Join an organization", p)), nil
+	return s.offer(ctx, p, true)
 }

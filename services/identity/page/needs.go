@@ -33,9 +33,13 @@ type People interface {
 	Memberships(ctx context.Context, userID string) ([]identity.Membership, error)
 	Sessions(ctx context.Context, s identity.SignIn) ([]identity.Session, error)
 	EndSession(ctx context.Context, s identity.SignIn, id string) error
+	// EndAllSessions ends them all, this one too.
+	EndAllSessions(ctx context.Context, s identity.SignIn) error
 	UpdateProfile(ctx context.Context, userID, firstName, lastName string) error
 	ChangePassword(ctx context.Context, s identity.SignIn, c identity.Caller, current, next string, further func(...fault.Field) error) error
 
+	// Offered reads an invitation and spends nothing.
+	Offered(ctx context.Context, id, identifier string) (identity.Offer, error)
 	// AcceptInvitation makes somebody a member: who is signed in, or, with signIn nil, a newcomer whom the draft describes.
 	AcceptInvitation(ctx context.Context, s *identity.SignIn, id, identifier string, d identity.RegisterDraft, further func(...fault.Field) error) error
 

@@ -208,6 +208,10 @@ func (s *Server) signOut(ctx context.Context, v *visit) (reply, error) {
 			return reply{}, err
 		}
 	}
+	return s.signedOut(v), nil
+}
+
+func (s *Server) signedOut(v *visit) reply {
 	v.cookies = append(v.cookies, s.gone(signInCookie))
-	return goTo("/sign-in?done=signed-out"), nil
+	return goTo("/sign-in?done=signed-out")
 }

@@ -27,7 +27,7 @@ func (s *Server) signUpForm(context.Context, *visit) (reply, error) {
 }
 
 func (s *Server) signUp(ctx context.Context, v *visit) (reply, error) {
-	f := typed(v, "email", "firstName", "lastName", "organizationName")
+	f := typed(v, "firstName", "lastName", "organizationName", "email")
 	password := v.form.Get("password")
 	_, err := s.o.People.Register(ctx, identity.RegisterDraft{
 		Email: v.given("email"), Password: &password, FirstName: v.given("firstName"), LastName: v.given("lastName"),
@@ -35,7 +35,7 @@ func (s *Server) signUp(ctx context.Context, v *visit) (reply, error) {
 	}, collect)
 	switch {
 	case err == nil:
-		return s.checkMail(v, f.Values["email"], "Confirm your e-mail address",
+		return s.checkMail(v, f.Values["email"], "Check your inbox",
 			"We sent you a message with a link. Open it within 24 hours to finish creating your account."), nil
 	case fault.Is(err, fault.Denied):
 		return show("sign-up", "Create your account", signUpPage{Closed: true}), nil
@@ -70,7 +70,7 @@ type linkPage struct {
 
 // verifyEmailForm spends nothing: mail scanners follow links.
 func (s *Server) verifyEmailForm(_ context.Context, v *visit) (reply, error) {
-	return show("verify-email", "Confirm your e-mail address", linkOf(v)), nil
+	return show("verify-email", "Confirm your address", linkOf(v)), nil
 }
 
 func linkOf(v *visit) linkPage {

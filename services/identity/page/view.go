@@ -24,6 +24,7 @@ type view struct {
 	Token       string
 	User        *identity.User // nil when nobody is signed in
 	Done        string         // what was just done, in a sentence
+	DoneAt      string         // the section of the account page that says so; "" for the head of the page
 	Alias       string         // where the pages are reached by a name; see Server.alias
 	Data        any
 }
@@ -33,7 +34,26 @@ func (s *Server) view(v *visit, r reply) view {
 	if r.page != "error" && r.status >= http.StatusBadRequest && r.status != http.StatusForbidden {
 		title = "Error: " + title // heard first by who cannot see the summary
 	}
-	return view{Title: title, Environment: s.o.Environment, Token: v.token, User: v.user, Done: done(v.query("done")), Alias: s.alias, Data: r.data}
+	out := view{Title: title, Environment: s.o.Environment, Token: v.token, User: v.user, Done: done(v.query("done")), Alias: s.alias, Data: r.data}
+	if r.page == "account" {
+		out.DoneAt = section(v.query("done"))
+	}
+	return out
+}
+
+// section is where on the account page something was done: people are led back there, and would not see the page's head.
+func section(code string) string {
+	switch code {
+	case "profile":
+		return "profile"
+	case "password", "totp", "passkey", "passkey-removed":
+		return "security"
+	case "session":
+		return "sessions"
+	case "key":
+		return "keys"
+	}
+	return ""
 }
 
 // done says what a page before this one did. The address carries a code and never a text, so that nobody can put words

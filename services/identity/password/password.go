@@ -17,20 +17,24 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
 
-// OWASP's parameters for argon2id (Password Storage Cheat Sheet): 19 MiB, two passes, one lane.
 const (
-	memory   = 19 * 1024 // KiB
-	passes   = 2
 	lanes    = 1
 	saltSize = 16
 	keySize  = 32
 )
+
+// Cost is what one hash takes: argon2id's memory in KiB and its passes over that.
+type Cost struct{ Memory, Passes uint32 }
+
+// OWASP is the cost that the Password Storage Cheat Sheet asks for: 19 MiB, two passes, one lane.
+func OWASP() Cost { return Cost{Memory: 19 * 1024, Passes: 2} }
 
 // waitingPerSlot bounds how many callers wait for each of those that are served: some two seconds of work.
 const waitingPerSlot = 64
 
 // Hasher hashes and checks passwords. It is safe for concurrent use.
 type Hasher struct {
+	cost    Cost
 	slots   chan struct{}
 	waiting atomic.Int64
 	most    int64
@@ -39,9 +43,9 @@ type Hasher struct {
 }
 
 // New makes a hasher that works on so many passwords at a time; some more wait, and others are turned away.
-func New(atOnce int, random io.Reader) *Hasher {
+func New(cost Cost, atOnce int, random io.Reader) *Hasher {
 	atOnce = max(1, atOnce)
-	return &Hasher{slots: make(chan struct{}, atOnce), most: int64(atOnce) * (1 + waitingPerSlot), random: random}
+	return &Hasher{cost: cost, slots: make(chan struct{}, atOnce), most: int64(atOnce) * (1 + waitingPerSlot), random: random}
 }
 
 // Runs is how many times the slow function ran, which is what an answer's time tells.
@@ -49,7 +53,7 @@ func (h *Hasher) Runs() int64 { return h.runs.Load() }
 
 // Idle does as much work as Matches does and matches nothing, for a user that is not there.
 func (h *Hasher) Idle(ctx context.Context, password string) error {
-	_, err := h.derive(ctx, password, make([]byte, saltSize), memory, passes, lanes)
+	_, err := h.derive(ctx, password, make([]byte, saltSize), h.cost.Memory, h.cost.Passes, lanes)
 	return err
 }
 
@@ -59,12 +63,12 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	if _, err := io.ReadFull(h.random, salt); err != nil {
 		return "", fmt.Errorf("read randomness: %w", err)
 	}
-	key, err := h.derive(ctx, password, salt, memory, passes, lanes)
+	key, err := h.derive(ctx, password, salt, h.cost.Memory, h.cost.Passes, lanes)
 	if err != nil {
 		return "", err
 	}
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, memory, passes, lanes, encode(salt), encode(key)), nil
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, h.cost.Memory, h.cost.Passes, lanes, encode(salt), encode(key)), nil
 }
 
 // Matches reports, in constant time, whether hash was made of the password. A hash of a form it does not know matches

@@ -12,7 +12,7 @@ import (
 
 func TestHashAndMatch(t *testing.T) {
 	t.Parallel()
-	h := password.New(2, rand.Reader)
+	h := password.New(password.OWASP(), 2, rand.Reader)
 	hash, err := h.Hash(t.Context(), "correct horse battery")
 	if err != nil || !strings.HasPrefix(hash, "$argon2id$v=19$m=19456,t=2,p=1$") {
 		t.Fatalf("%s, %v", hash, err)
@@ -31,7 +31,7 @@ func TestHashAndMatch(t *testing.T) {
 
 func TestWaitingEndsWithTheRequest(t *testing.T) {
 	t.Parallel()
-	h := password.New(1, rand.Reader)
+	h := password.New(password.OWASP(), 1, rand.Reader)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	refused := false
@@ -52,7 +52,7 @@ func TestWaitingEndsWithTheRequest(t *testing.T) {
 func TestArgon2MemoryAndQueueAreBounded(t *testing.T) {
 	t.Parallel()
 	const callers = 400
-	h := password.New(1, rand.Reader)
+	h := password.New(password.OWASP(), 1, rand.Reader)
 	results := make(chan error, callers)
 	for range callers {
 		go func() {

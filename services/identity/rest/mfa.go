@@ -19,6 +19,10 @@ func (s *Server) person(ctx context.Context) (string, error) {
 	if by.Kind != principal.Session || by.UserID == "" {
 		return "", fault.New(fault.Denied, "user_required", "This is for signed-in people.")
 	}
+	// No scope that an application can be allowed is about the account itself.
+	if by.ClientID != s.Identity.Public.ID {
+		return "", fault.New(fault.Denied, "own_client_required", "Other applications cannot change how somebody signs in.")
+	}
 	if err := s.People.Unconfined(ctx, by); err != nil {
 		return "", err
 	}

@@ -8,13 +8,18 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
-const insertChallenge = `INSERT INTO challenge (hash, user_id, carry, created_at, expires_at) VALUES ($1, $2, $3, $4, $5)`
+const insertChallenge = `
+	INSERT INTO challenge (hash, user_id, carry, created_at, expires_at)
+	SELECT $1::bytea, $2::uuid, $3::jsonb, $4::timestamptz, $5::timestamptz
+	FROM user_account WHERE id = $2 AND password_hash = $6` + withUser
 
 // CreateChallenge is identity.FactorStore's.
-func (s *Store) CreateChallenge(ctx context.Context, c identity.KeptChallenge) error {
+func (s *Store) CreateChallenge(ctx context.Context, c identity.KeptChallenge, passwordHash string) (bool, error) {
+	var kept int64
 	b := asUser(c.UserID)
-	b.Exec(insertChallenge, c.Hash, c.UserID, c.Carry, c.CreatedAt, c.ExpiresAt)
-	return s.DB.Send(ctx, b)
+	b.Affected(&kept, insertChallenge, c.Hash, c.UserID, c.Carry, c.CreatedAt, c.ExpiresAt, passwordHash)
+	err := s.DB.Send(ctx, b)
+	return kept == 1, err
 }
 
 const (

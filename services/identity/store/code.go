@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -19,6 +20,11 @@ const (
 	// insertPushed makes the insertion depend on the pushed request's being there still.
 	insertPushed = `WITH spent AS (DELETE FROM pushed_request WHERE hash = $15 AND expires_at > $13 RETURNING 1) ` +
 		insertCode + ` WHERE EXISTS (SELECT FROM spent)`
+	// holdSignIn makes the batch fail where the browser's session has ended: a division by zero. Whatever ends it, and
+	// then the user's codes, waits until this one can be seen.
+	holdSignIn = `
+		WITH held AS (SELECT 1 FROM sign_in WHERE user_id = $1 AND id = $2 FOR KEY SHARE)
+		SELECT 1 / count(*) FROM held`
 	selectCode = `
 		SELECT hash, family_id, client_id, redirect_uri, challenge, user_id, tenant_id, confined, sign_in_id, agent, scope,
 			environment, created_at, expires_at, spent_at
@@ -29,6 +35,9 @@ const (
 func (s *Store) KeepCode(ctx context.Context, c identity.IssuedCode, pushed []byte) (bool, error) {
 	var kept int64
 	b := asUser(c.UserID)
+	if c.SignInID != nil {
+		b.Exec(holdSignIn, c.UserID, *c.SignInID)
+	}
 	arguments := []any{
 		c.Hash, c.FamilyID, c.ClientID, c.RedirectURI, c.Challenge, c.UserID, c.TenantID, c.Confined, c.SignInID, c.Agent, c.Scope,
 		c.Environment, c.CreatedAt, c.ExpiresAt,
@@ -40,6 +49,9 @@ func (s *Store) KeepCode(ctx context.Context, c identity.IssuedCode, pushed []by
 		b.Affected(&kept, insertPushed, append(arguments, pushed)...)
 	}
 	err := s.DB.Send(ctx, b)
+	if pg.HasCode(err, pg.DivisionByZero) {
+		return false, identity.SignedOut()
+	}
 	return kept == 1, err
 }
 
@@ -66,14 +78,16 @@ const redeemCode = `
 		SELECT $3::bytea, $4::uuid, tenant_id, client_id, user_id, family_id, scope, environment, $2, $5::timestamptz FROM won),
 	refresh AS (
 		INSERT INTO refresh_token (hash, family_id, user_id, issued_at, expires_at)
-		SELECT $6::bytea, family_id, user_id, $2, $7::timestamptz FROM won WHERE $6::bytea IS NOT NULL)
+		SELECT $6::bytea, family_id, user_id, $2, $7::timestamptz FROM won WHERE $6::bytea IS NOT NULL),
+	told AS (INSERT INTO ` + audit.Table + ` SELECT $8::json FROM won)
 	SELECT count(*) FROM won`
 
 // RedeemCode is identity.GrantStore's.
 func (s *Store) RedeemCode(ctx context.Context, r identity.Redemption) (bool, error) {
 	var won int64
 	b := asUser(r.Code.UserID)
-	pg.Value(b, &won, redeemCode, r.Code.Hash, r.Now, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Refresh.Hash, r.Refresh.ExpiresAt)
+	pg.Value(b, &won, redeemCode, r.Code.Hash, r.Now, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Refresh.Hash, r.Refresh.ExpiresAt,
+		audit.List(r.Entry))
 	err := s.DB.Send(ctx, b)
 	return won == 1, err
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -28,8 +29,9 @@ func (s *Store) Consented(ctx context.Context, user, client string) ([]string, e
 }
 
 // Consent is identity.ConsentStore's.
-func (s *Store) Consent(ctx context.Context, user, client string, scopes []string, now time.Time) error {
+func (s *Store) Consent(ctx context.Context, user, client string, scopes []string, now time.Time, e audit.Entry) error {
 	b := asUser(user)
 	b.Exec(upsertConsent, user, client, scopes, now)
+	tell(b, e)
 	return s.DB.Send(ctx, b)
 }

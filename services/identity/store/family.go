@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -22,13 +23,14 @@ const (
 )
 
 // StartFamily is identity.GrantStore's.
-func (s *Store) StartFamily(ctx context.Context, f identity.TokenFamily, access, refresh identity.NewToken) error {
+func (s *Store) StartFamily(ctx context.Context, f identity.TokenFamily, access, refresh identity.NewToken, e audit.Entry) error {
 	b := asUser(f.UserID)
 	b.Exec(insertFamily, f.ID, f.UserID, f.ClientID, f.TenantID, f.Confined, f.Scope, f.Environment, f.SignInID, f.Agent, f.CreatedAt)
 	b.Exec(insertAccess, access.Hash, access.ID, f.TenantID, f.ClientID, f.UserID, f.ID, f.Scope, f.Environment, f.CreatedAt, access.ExpiresAt)
 	if refresh.Hash != nil {
 		b.Exec(insertRefresh, refresh.Hash, f.ID, f.UserID, f.CreatedAt, refresh.ExpiresAt)
 	}
+	tell(b, e)
 	return s.DB.Send(ctx, b)
 }
 
@@ -94,7 +96,8 @@ const rotate = `
 		SELECT $5::bytea, $6::uuid, tenant_id, client_id, user_id, id, $8::text[], environment, $2, $7::timestamptz FROM family),
 	refresh AS (
 		INSERT INTO refresh_token (hash, family_id, user_id, issued_at, expires_at)
-		SELECT $9::bytea, id, user_id, $2, $10::timestamptz FROM family)
+		SELECT $9::bytea, id, user_id, $2, $10::timestamptz FROM family),
+	told AS (INSERT INTO ` + audit.Table + ` SELECT $12::json FROM family WHERE $12::json IS NOT NULL)
 	SELECT tenant_id::text FROM family`
 
 // Rotate is identity.GrantStore's.
@@ -102,7 +105,7 @@ func (s *Store) Rotate(ctx context.Context, r identity.Rotation) (string, bool, 
 	var tenant string
 	b := asUser(r.Family.UserID)
 	pg.Value(b, &tenant, rotate, r.Hash, r.Now, r.Family.ID, r.TenantID, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Scope,
-		r.Refresh.Hash, r.Refresh.ExpiresAt, r.SuccessorSealed)
+		r.Refresh.Hash, r.Refresh.ExpiresAt, r.SuccessorSealed, audit.List(r.Entry))
 	if r.RevokeAccess {
 		// Only what is older than the new token, and only if it came to be: a repeat that lost must end nothing.
 		endAccess(b, `family_id = $1 AND hash <> $2 AND EXISTS (SELECT FROM access_token WHERE hash = $2)`, r.Family.ID, r.Access.Hash)
@@ -123,10 +126,10 @@ func endAccess(b *pg.Batch, which string, arguments ...any) {
 const moveFamily = `UPDATE token_family SET tenant_id = $2 WHERE id = $1 AND ended_at IS NULL AND (NOT confined OR tenant_id = $2)`
 
 // MoveFamily is identity.GrantStore's.
-func (s *Store) MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool) (bool, error) {
+func (s *Store) MoveFamily(ctx context.Context, user, family, tenant string, revokeAccess bool, e audit.Entry) (bool, error) {
 	var moved int64
 	b := asUser(user)
-	b.Affected(&moved, moveFamily, family, tenant)
+	audit.Change(b, &moved, e, moveFamily, family, tenant)
 	if revokeAccess {
 		endAccess(b, `family_id = $1`, family)
 	}
@@ -142,10 +145,10 @@ const (
 )
 
 // EndFamily is identity.GrantStore's.
-func (s *Store) EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time) (bool, error) {
+func (s *Store) EndFamily(ctx context.Context, user, family string, withSignIn bool, now time.Time, e audit.Entry) (bool, error) {
 	var ended int64
 	b := asUser(user)
-	b.Affected(&ended, endFamily, family, now)
+	audit.Change(b, &ended, e, endFamily, family, now)
 	endAccess(b, `family_id = $1`, family)
 	if withSignIn {
 		b.Exec(endOrigin, family)
@@ -154,18 +157,12 @@ func (s *Store) EndFamily(ctx context.Context, user, family string, withSignIn b
 	return ended == 1, err
 }
 
-// EndFamilies is identity.GrantStore's.
-func (s *Store) EndFamilies(ctx context.Context, user string, now time.Time) error {
-	b := asUser(user)
-	endFamilies(b, user, now)
-	return s.DB.Send(ctx, b)
-}
-
 // endFamilies adds the end of all of a user's families to a batch that goes on as the user. Codes go first: a
 // redemption under way holds its code's row until it commits, so the family that it begins is seen by what follows.
 func endFamilies(b *pg.Batch, user string, now time.Time) {
 	b.Exec(`SELECT set_config('app.user_id', $1, true)`, user)
 	b.Exec(`DELETE FROM authorization_code WHERE user_id = $1`, user)
+	b.Exec(`DELETE FROM launch_code WHERE user_id = $1`, user)
 	b.Exec(`UPDATE token_family SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL`, user, now)
 	// Tokens of a moment ago are found by their families: there is no index by user.
 	endAccess(b, `family_id IN (SELECT id FROM token_family WHERE user_id = $1)`, user)

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/federation"
@@ -109,17 +110,20 @@ func (s *Store) FindLink(ctx context.Context, hash, browser []byte, now time.Tim
 
 // The link is made by who spends the token, in one statement. A name that is linked already stays as it is.
 const makeLink = `
-	WITH spent AS (DELETE FROM federation_link WHERE hash = $1 RETURNING issuer, subject)
-	INSERT INTO federated_identity (issuer, subject, user_id, linked_at)
-	SELECT issuer, subject, $2, $3 FROM spent
-	ON CONFLICT (issuer, subject) DO NOTHING`
+	WITH spent AS (DELETE FROM federation_link WHERE hash = $1 RETURNING issuer, subject),
+	linked AS (
+		INSERT INTO federated_identity (issuer, subject, user_id, linked_at)
+		SELECT issuer, subject, $2::uuid, $3::timestamptz FROM spent
+		ON CONFLICT (issuer, subject) DO NOTHING RETURNING 1),
+	told AS (INSERT INTO ` + audit.Table + ` SELECT $4::json FROM linked)
+	SELECT count(*) FROM linked`
 
 // MakeLink is federation.Store's.
-func (s *Store) MakeLink(ctx context.Context, hash []byte, user string, now time.Time) (bool, error) {
+func (s *Store) MakeLink(ctx context.Context, hash []byte, user string, now time.Time, e audit.Entry) (bool, error) {
 	var made int64
 	b := withSecret(hash)
 	b.Exec(`SELECT set_config('app.user_id', $1, true)`, user)
-	b.Affected(&made, makeLink, hash, user, now)
+	pg.Value(b, &made, makeLink, hash, user, now, audit.List(e))
 	err := s.DB.Send(ctx, b)
 	return made == 1, err
 }

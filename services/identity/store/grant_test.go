@@ -3,11 +3,13 @@ package store_test
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
 	"github.com/patient-mesh/patient-mesh/services/identity/store"
@@ -27,7 +29,7 @@ func begin(t *testing.T, s *store.Store, user string) (identity.TokenFamily, ide
 		Agent: "a", CreatedAt: now(), UsedAt: now(),
 	}
 	access, refresh := fresh(t, time.Minute), fresh(t, time.Hour)
-	check(t, s.StartFamily(t.Context(), f, access, refresh))
+	check(t, s.StartFamily(t.Context(), f, access, refresh, entryIn(t, f.TenantID)))
 	hash := fresh(t, 0).Hash
 	code := identity.IssuedCode{
 		Hash: hash, FamilyID: newID(t), ClientID: f.ClientID, Challenge: "c", UserID: user, TenantID: f.TenantID, Scope: f.Scope,
@@ -37,7 +39,7 @@ func begin(t *testing.T, s *store.Store, user string) (identity.TokenFamily, ide
 	if err != nil || !done {
 		t.Fatalf("code kept: %v, %v", done, err)
 	}
-	check(t, s.Consent(t.Context(), user, "prs-public", []string{"patient:read"}, now()))
+	check(t, s.Consent(t.Context(), user, "prs-public", []string{"patient:read"}, now(), audit.Entry{}))
 	check(t, s.Push(t.Context(), identity.PushedRequest{Hash: fresh(t, 0).Hash, ClientID: "prs-public", ExpiresAt: now().Add(time.Minute)}, now()))
 	return f, access, refresh, code
 }
@@ -93,17 +95,17 @@ func TestAnEndedFamilyCannotBeRotated(t *testing.T) {
 	user := newID(t)
 	f, _, refresh, code := begin(t, s, user)
 	turn := identity.Rotation{Hash: refresh.Hash, Family: f, Scope: f.Scope, Access: fresh(t, time.Minute), Refresh: fresh(t, time.Hour), Now: now()}
-	if done, err := s.EndFamily(t.Context(), newID(t), f.ID, true, now()); err != nil || done {
+	if done, err := s.EndFamily(t.Context(), newID(t), f.ID, true, now(), entryIn(t, f.TenantID)); err != nil || done {
 		t.Errorf("ended by somebody else: %v, %v", done, err)
 	}
-	check(t, s.EndFamilies(t.Context(), user, now()))
+	check(t, s.EndEverything(t.Context(), user, now(), audit.Entry{}))
 	if _, done, err := s.Rotate(t.Context(), turn); err != nil || done {
 		t.Errorf("rotated after its end: %v, %v", done, err)
 	}
 	if token, _, err := s.FindToken(t.Context(), turn.Access.Hash); err != nil || token != nil {
 		t.Errorf("a token without a family: %+v, %v", token, err)
 	}
-	if done, err := s.RedeemCode(t.Context(), identity.Redemption{Code: code, Access: fresh(t, time.Minute), Refresh: fresh(t, time.Hour), Now: now()}); err != nil || done {
+	if done, err := s.RedeemCode(t.Context(), identity.Redemption{Code: code, Access: fresh(t, time.Minute), Refresh: fresh(t, time.Hour), Entry: entryIn(t, code.TenantID), Now: now()}); err != nil || done {
 		t.Errorf("a code of before was redeemed: %v, %v", done, err)
 	}
 }
@@ -199,23 +201,43 @@ func TestANewPasswordEndsFamiliesAndCodes(t *testing.T) {
 	}
 }
 
+const anyHash = "$argon2id$any"
+
+// somebody stores a user.
+func somebody(t *testing.T, s *store.Store, id string) {
+	t.Helper()
+	_, err := s.CreateUser(t.Context(), identity.User{
+		ID: id, Environment: "demo", Email: id + "@example.org", PasswordHash: anyHash, FirstName: "a", LastName: "b", CreatedAt: now(),
+	})
+	check(t, err)
+}
+
+// kept is the error of what was to be kept and was not.
+func kept(done bool, err error) error {
+	if err == nil && !done {
+		err = errors.New("not kept")
+	}
+	return err
+}
+
 func TestAFamilyCanTakeItsBrowserSessionAlong(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	for _, along := range []bool{true, false} {
 		user, in := newID(t), newID(t)
-		check(t, s.KeepSignIn(t.Context(), identity.SignIn{
+		somebody(t, s, user)
+		check(t, kept(s.KeepSignIn(t.Context(), identity.SignIn{
 			ID: in, UserID: user, Methods: []string{identity.ByPassword}, CreatedAt: now(), SeenAt: now(), ExpiresAt: now().Add(time.Hour),
-		}, fresh(t, 0).Hash))
-		check(t, s.KeepSignIn(t.Context(), identity.SignIn{
+		}, fresh(t, 0).Hash, anyHash, audit.Entry{})))
+		check(t, kept(s.KeepSignIn(t.Context(), identity.SignIn{
 			ID: newID(t), UserID: user, Methods: []string{identity.ByPassword}, CreatedAt: now(), SeenAt: now(), ExpiresAt: now().Add(time.Hour),
-		}, fresh(t, 0).Hash))
+		}, fresh(t, 0).Hash, anyHash, audit.Entry{})))
 		f := identity.TokenFamily{
 			ID: newID(t), UserID: user, ClientID: "prs-public", TenantID: newID(t), Scope: []string{}, Environment: "demo", SignInID: &in,
 			CreatedAt: now(), UsedAt: now(),
 		}
-		check(t, s.StartFamily(t.Context(), f, fresh(t, time.Minute), fresh(t, time.Hour)))
-		if done, err := s.EndFamily(t.Context(), user, f.ID, along, now()); err != nil || !done {
+		check(t, s.StartFamily(t.Context(), f, fresh(t, time.Minute), fresh(t, time.Hour), entryIn(t, f.TenantID)))
+		if done, err := s.EndFamily(t.Context(), user, f.ID, along, now(), entryIn(t, f.TenantID)); err != nil || !done {
 			t.Errorf("%v, %v", done, err)
 		}
 		want := 2

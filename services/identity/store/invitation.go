@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/outbox"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -22,13 +23,14 @@ const (
 )
 
 // Invite is identity.InvitationStore's.
-func (s *Store) Invite(ctx context.Context, i identity.Invitation, letter identity.Letter, key idempotency.Key, answer []byte) (*idempotency.Record, error) {
+func (s *Store) Invite(ctx context.Context, i identity.Invitation, letter identity.Letter, key idempotency.Key, answer []byte, e audit.Entry) (*idempotency.Record, error) {
 	b := pg.Tenant(i.TenantID)
 	key.Lock(b)
 	key.Keep(b, statusCreated, answer, i.ID)
 	b.Exec(forgetInvitation, i.TenantID, identity.EmailKey(i.Email))
 	b.Exec(insertInvitation, i.TenantID, i.ID, i.Email, identity.EmailKey(i.Email), i.RoleIDs, i.Environment, i.Hash, i.CreatedAt, i.ExpiresAt)
 	send(b, letter)
+	tell(b, e)
 	if err := s.DB.Send(ctx, b); err != nil {
 		return key.Repeat(ctx, s.DB, err)
 	}
@@ -55,10 +57,10 @@ func (s *Store) ListInvitations(ctx context.Context, tenant string, part page.Re
 }
 
 // DeleteInvitation is identity.InvitationStore's.
-func (s *Store) DeleteInvitation(ctx context.Context, tenant, id string) (bool, error) {
+func (s *Store) DeleteInvitation(ctx context.Context, tenant, id string, e audit.Entry) (bool, error) {
 	var gone int64
 	b := pg.Tenant(tenant)
-	b.Affected(&gone, `DELETE FROM invitation WHERE tenant_id = $1 AND id = $2`, tenant, id)
+	audit.Change(b, &gone, e, `DELETE FROM invitation WHERE tenant_id = $1 AND id = $2`, tenant, id)
 	err := s.DB.Send(ctx, b)
 	return gone == 1, err
 }
@@ -87,7 +89,7 @@ const addProved = addUser + `
 	WHERE user_account.email_verified_at IS NULL`
 
 // Accept is identity.InvitationStore's.
-func (s *Store) Accept(ctx context.Context, i identity.Invitation, userID string, roleIDs []string, newcomer *identity.User) (bool, error) {
+func (s *Store) Accept(ctx context.Context, i identity.Invitation, userID string, roleIDs []string, newcomer *identity.User, e audit.Entry) (bool, error) {
 	b := pg.Tenant(i.TenantID)
 	b.Exec(spendInvitation, i.TenantID, i.ID, i.Hash)
 	if n := newcomer; n != nil {
@@ -96,6 +98,7 @@ func (s *Store) Accept(ctx context.Context, i identity.Invitation, userID string
 	outbox.Enqueue(b, outbox.Message{
 		Kind: identity.MemberEffect, Payload: identity.NewMember{TenantID: i.TenantID, UserID: userID, RoleIDs: roleIDs},
 	})
+	tell(b, e)
 	err := s.DB.Send(ctx, b)
 	if pg.HasCode(err, pg.DivisionByZero) || pg.Violates(err, emailTaken) {
 		return false, nil

@@ -10,20 +10,20 @@ import (
 )
 
 const insertLaunch = `
-	INSERT INTO launch_code (hash, tenant_id, user_id, application_id, environment, created_at, expires_at)
-	VALUES ($1, $2, $3, $4, $5, $6, $7)`
+	INSERT INTO launch_code (hash, tenant_id, user_id, application_id, environment, scope, created_at, expires_at)
+	VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
 
 // KeepLaunch is identity.LaunchStore's.
 func (s *Store) KeepLaunch(ctx context.Context, c identity.LaunchCode, e audit.Entry) error {
 	b := pg.Tenant(c.TenantID)
-	b.Exec(insertLaunch, c.Hash, c.TenantID, c.UserID, c.ApplicationID, c.Environment, c.CreatedAt, c.ExpiresAt)
+	b.Exec(insertLaunch, c.Hash, c.TenantID, c.UserID, c.ApplicationID, c.Environment, c.Scope, c.CreatedAt, c.ExpiresAt)
 	audit.Keep(b, e)
 	return s.DB.Send(ctx, b)
 }
 
 const (
 	selectLaunch = `
-		SELECT hash, tenant_id, user_id, application_id, environment, created_at, expires_at
+		SELECT hash, tenant_id, user_id, application_id, environment, scope, created_at, expires_at
 		FROM launch_code WHERE hash = $1`
 	// seeLaunched lets the batch see the code's application too.
 	seeLaunched    = `SELECT set_config('app.credential_id', application_id::text, true) FROM launch_code WHERE hash = $1`

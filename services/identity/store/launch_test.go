@@ -22,7 +22,7 @@ func application(t *testing.T, tenant *string, name string) identity.Application
 func launched(t *testing.T, tenant, application string, until time.Time) identity.LaunchCode {
 	t.Helper()
 	return identity.LaunchCode{
-		Hash: []byte(newID(t)), TenantID: tenant, UserID: newID(t), ApplicationID: application, Environment: "demo",
+		Hash: []byte(newID(t)), TenantID: tenant, UserID: newID(t), ApplicationID: application, Environment: "demo", Scope: []string{"patient:read"},
 		CreatedAt: now(), ExpiresAt: until,
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -23,10 +24,11 @@ const (
 func keep(b *pg.Batch, l identity.Link) { b.Exec(upsertLink, l.UserID, l.Purpose, l.Hash, l.ExpiresAt) }
 
 // KeepLink is identity.LinkStore's.
-func (s *Store) KeepLink(ctx context.Context, l identity.Link, letter identity.Letter) error {
+func (s *Store) KeepLink(ctx context.Context, l identity.Link, letter identity.Letter, e audit.Entry) error {
 	b := asUser(l.UserID)
 	keep(b, l)
 	send(b, letter)
+	tell(b, e)
 	return s.DB.Send(ctx, b)
 }
 
@@ -41,10 +43,11 @@ func (s *Store) HasLink(ctx context.Context, l identity.Link, now time.Time) (ho
 const verifyUser = `UPDATE user_account SET email_verified_at = coalesce(email_verified_at, $2) WHERE id = $1`
 
 // SpendVerification is identity.LinkStore's.
-func (s *Store) SpendVerification(ctx context.Context, l identity.Link, now time.Time) (bool, error) {
+func (s *Store) SpendVerification(ctx context.Context, l identity.Link, now time.Time, e audit.Entry) (bool, error) {
 	b := asUser(l.UserID)
 	b.Exec(spendLink, l.UserID, l.Purpose, l.Hash, now)
 	b.Exec(verifyUser, l.UserID, now)
+	tell(b, e)
 	err := s.DB.Send(ctx, b)
 	if pg.HasCode(err, pg.DivisionByZero) {
 		return false, nil

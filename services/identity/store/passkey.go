@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -24,12 +25,13 @@ const (
 )
 
 // AddPasskey is identity.FactorStore's.
-func (s *Store) AddPasskey(ctx context.Context, k identity.KeptPasskey, most int, l identity.Letter) (bool, error) {
+func (s *Store) AddPasskey(ctx context.Context, k identity.KeptPasskey, most int, l identity.Letter, e audit.Entry) (bool, error) {
 	b := asUser(k.UserID)
 	lockUser(b, k.UserID)
 	b.Exec(demand(addPasskey), k.UserID, k.ID, k.CredentialID, k.PublicKey, k.AAGUID, k.Transports,
 		k.BackupEligible, k.BackedUp, k.SignCount, k.Name, k.CreatedAt, most)
 	send(b, l)
+	tell(b, e)
 	err := s.DB.Send(ctx, b)
 	if pg.Violates(err, "passkey_credential") {
 		return false, fault.New(fault.Conflict, "passkey_taken", "This passkey is registered already.")
@@ -38,12 +40,13 @@ func (s *Store) AddPasskey(ctx context.Context, k identity.KeptPasskey, most int
 }
 
 // RemovePasskey is identity.FactorStore's.
-func (s *Store) RemovePasskey(ctx context.Context, user, id string, l identity.Letter) (bool, error) {
+func (s *Store) RemovePasskey(ctx context.Context, user, id string, l identity.Letter, e audit.Entry) (bool, error) {
 	b := asUser(user)
 	lockUser(b, user)
 	b.Exec(demand(deletePasskey), user, id)
 	b.Exec(deleteUseless, user)
 	send(b, l)
+	tell(b, e)
 	return settled(s.DB.Send(ctx, b))
 }
 

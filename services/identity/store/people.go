@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/outbox"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
@@ -76,12 +77,13 @@ func add(b *pg.Batch, u identity.User) {
 const emailTaken = "user_account_email"
 
 // Register is identity.PeopleStore's.
-func (s *Store) Register(ctx context.Context, u identity.User, link identity.Link, organization identity.NewTenant, letter identity.Letter) (bool, error) {
+func (s *Store) Register(ctx context.Context, u identity.User, link identity.Link, organization identity.NewTenant, letter identity.Letter, e audit.Entry) (bool, error) {
 	b := asUser(u.ID)
 	add(b, u)
 	keep(b, link)
 	outbox.Enqueue(b, outbox.Message{Kind: identity.TenantEffect, Payload: organization})
 	send(b, letter)
+	tell(b, e)
 	err := s.DB.Send(ctx, b)
 	if pg.Violates(err, emailTaken) {
 		return false, nil
@@ -94,13 +96,12 @@ const takeOver = `
 	WHERE id = $1 AND email_verified_at IS NULL`
 
 // RegisterAgain is identity.PeopleStore's.
-func (s *Store) RegisterAgain(ctx context.Context, u identity.User, link identity.Link, letter identity.Letter) error {
+func (s *Store) RegisterAgain(ctx context.Context, u identity.User, link identity.Link, letter identity.Letter, e audit.Entry) error {
 	b := asUser(u.ID)
 	b.Exec(takeOver, u.ID, u.PasswordHash, u.FirstName, u.LastName)
-	if letter.ID != "" {
-		keep(b, link)
-	}
+	keep(b, link)
 	send(b, letter)
+	tell(b, e)
 	return s.DB.Send(ctx, b)
 }
 
@@ -145,6 +146,7 @@ func (s *Store) ChangePassword(ctx context.Context, c identity.PasswordChange) (
 	endFamilies(b, c.UserID, c.Now)
 	revoke(b, session.Revocation{User: c.UserID})
 	send(b, c.Letter)
+	tell(b, c.Entry)
 	err := s.DB.Send(ctx, b)
 	if pg.HasCode(err, pg.DivisionByZero) {
 		return false, nil

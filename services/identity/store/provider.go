@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -28,10 +29,10 @@ const putProvider = `
 	RETURNING tenant_id, issuer, client_id, secret_sealed, name, created_at, updated_at`
 
 // PutProvider is federation.Store's.
-func (s *Store) PutProvider(ctx context.Context, p identity.IdentityProvider) (identity.IdentityProvider, error) {
+func (s *Store) PutProvider(ctx context.Context, p identity.IdentityProvider, e audit.Entry) (identity.IdentityProvider, error) {
 	stored := &p
 	b := pg.Tenant(p.TenantID)
-	pg.Row(b, &stored, putProvider, p.TenantID, p.Issuer, p.ClientID, p.SecretSealed, p.Name, p.UpdatedAt)
+	audit.ChangeRow(b, &stored, e, putProvider, p.TenantID, p.Issuer, p.ClientID, p.SecretSealed, p.Name, p.UpdatedAt)
 	err := s.DB.Send(ctx, b)
 	return *stored, err
 }
@@ -39,10 +40,10 @@ func (s *Store) PutProvider(ctx context.Context, p identity.IdentityProvider) (i
 const deleteProvider = `DELETE FROM identity_provider WHERE tenant_id = $1`
 
 // DeleteProvider is federation.Store's.
-func (s *Store) DeleteProvider(ctx context.Context, tenant string) (bool, error) {
+func (s *Store) DeleteProvider(ctx context.Context, tenant string, e audit.Entry) (bool, error) {
 	var deleted int64
 	b := pg.Tenant(tenant)
-	b.Affected(&deleted, deleteProvider, tenant)
+	audit.Change(b, &deleted, e, deleteProvider, tenant)
 	err := s.DB.Send(ctx, b)
 	return deleted == 1, err
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -17,14 +18,26 @@ const (
 
 	insertSignIn = `
 		INSERT INTO sign_in (id, user_id, hash, tenant_id, methods, agent, created_at, seen_at, expires_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)`
+		SELECT $1::uuid, $2::uuid, $3::bytea, $4::uuid, $5::text[], $6::text, $7::timestamptz, $8::timestamptz, $9::timestamptz
+		FROM user_account WHERE id = $2 AND password_hash = $10` + withUser
+	// withUser makes an insertion and a change of the user's password take turns: that change ends what it finds, and what
+	// comes after it finds another password.
+	withUser = ` FOR SHARE`
+	// insistOnSignIn ends the batch, with all that it would tell of, when there is no such session.
+	insistOnSignIn = `SELECT 1 / count(*) FROM sign_in WHERE id = $1`
 )
 
 // KeepSignIn is identity.SignInStore's.
-func (s *Store) KeepSignIn(ctx context.Context, in identity.SignIn, hash []byte) error {
+func (s *Store) KeepSignIn(ctx context.Context, in identity.SignIn, hash []byte, passwordHash string, e audit.Entry) (bool, error) {
 	b := asUser(in.UserID)
-	b.Exec(insertSignIn, in.ID, in.UserID, hash, in.TenantID, in.Methods, in.Agent, in.CreatedAt, in.SeenAt, in.ExpiresAt)
-	return s.DB.Send(ctx, b)
+	b.Exec(insertSignIn, in.ID, in.UserID, hash, in.TenantID, in.Methods, in.Agent, in.CreatedAt, in.SeenAt, in.ExpiresAt, passwordHash)
+	b.Exec(insistOnSignIn, in.ID)
+	tell(b, e)
+	err := s.DB.Send(ctx, b)
+	if pg.HasCode(err, pg.DivisionByZero) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 const (
@@ -88,11 +101,33 @@ func (s *Store) SignInsOf(ctx context.Context, user string, idle time.Duration, 
 	return list, err
 }
 
-// EndSignIn is identity.SignInStore's.
-func (s *Store) EndSignIn(ctx context.Context, user, id string) (bool, error) {
-	var ended int64
+const selectOrigin = `
+	SELECT ` + signInColumns + ` FROM sign_in
+	WHERE user_id = $1 AND id = (SELECT sign_in_id FROM token_family WHERE user_id = $1 AND id = $2) AND expires_at > $3`
+
+// OriginOf is identity.SignInStore's.
+func (s *Store) OriginOf(ctx context.Context, user, family string, now time.Time) (*identity.SignIn, error) {
+	var origin *identity.SignIn
 	b := asUser(user)
-	b.Affected(&ended, `DELETE FROM sign_in WHERE user_id = $1 AND id = $2`, user, id)
+	pg.Row(b, &origin, selectOrigin, user, family, now)
 	err := s.DB.Send(ctx, b)
-	return ended == 1, err
+	return origin, err
+}
+
+// EndSignIn is identity.SignInStore's.
+func (s *Store) EndSignIn(ctx context.Context, user, id string, e audit.Entry) (bool, error) {
+	b := asUser(user)
+	b.Exec(demand(`DELETE FROM sign_in WHERE user_id = $1 AND id = $2 RETURNING 1`), user, id)
+	tell(b, e)
+	return settled(s.DB.Send(ctx, b))
+}
+
+// EndEverything is identity.SignInStore's. What is being answered goes first, and could begin a session no more.
+func (s *Store) EndEverything(ctx context.Context, user string, now time.Time, e audit.Entry) error {
+	b := asUser(user)
+	b.Exec(endChallenges, user)
+	b.Exec(endSignIns, user, nil)
+	endFamilies(b, user, now)
+	tell(b, e)
+	return s.DB.Send(ctx, b)
 }

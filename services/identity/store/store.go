@@ -31,6 +31,8 @@ func Migrations() fs.FS {
 type Store struct {
 	DB  *pg.DB
 	Log *slog.Logger
+
+	issued pg.Together[identity.AccessToken]
 }
 
 var (

@@ -6,12 +6,15 @@ import (
 	"encoding/hex"
 	"errors"
 	"log/slog"
+	"sync"
 	"testing"
 	"time"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
@@ -64,6 +67,11 @@ func token(t *testing.T, c identity.Client, expires time.Time) identity.AccessTo
 	return identity.AccessToken{
 		Hash: hash[:], ID: newID(t), TenantID: c.TenantID, ClientID: c.ID, Scope: []string{"patient:read"}, Environment: "demo", IssuedAt: now(), ExpiresAt: expires,
 	}
+}
+
+func entryIn(t *testing.T, tenant string) audit.Entry {
+	t.Helper()
+	return audit.Of(t.Context(), now(), uuid.NewV7, "test").In(tenant)
 }
 
 func check(t *testing.T, err error) {
@@ -169,6 +177,36 @@ func TestTokenIsWorthNothingWithoutItsClient(t *testing.T) {
 	if _, owner, err = s.FindToken(t.Context(), issued.Hash); err != nil || owner != nil {
 		t.Errorf("found %+v, %v", owner, err)
 	}
+}
+
+func TestTokensOfManyTenantsAreKeptAtOnce(t *testing.T) {
+	t.Parallel()
+	s, _ := open(t)
+	var all sync.WaitGroup
+	for n := range 32 {
+		issued := token(t, client(t, newID(t)), now().Add(time.Minute))
+		if n == 0 {
+			issued.Scope = []string{}
+		}
+		all.Go(func() {
+			if err := s.KeepToken(t.Context(), issued); err != nil {
+				t.Error(err)
+				return
+			}
+			found, _, err := s.FindToken(t.Context(), issued.Hash)
+			if err != nil || found == nil {
+				t.Errorf("found %+v, %v", found, err)
+				return
+			}
+			if diff := cmp.Diff(issued, *found, cmp.Transformer("UTC", time.Time.UTC)); diff != "" {
+				t.Error(diff)
+			}
+			if err := s.KeepToken(t.Context(), issued); err == nil {
+				t.Error("the same token is kept twice")
+			}
+		})
+	}
+	all.Wait()
 }
 
 func TestRevokedTokenIsGone(t *testing.T) {

@@ -3,21 +3,55 @@ package store
 import (
 	"context"
 	"encoding/hex"
+	"strings"
+	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
+// The words of a scope hold no space.
 const insertIssued = `
 	INSERT INTO access_token (hash, id, tenant_id, client_id, scope, environment, issued_at, expires_at)
-	VALUES ($1, $2, $3, $4, $5, $6, $7, $8)`
+	SELECT hash, id, $1, client_id, string_to_array(scope, ' '), environment, issued_at, expires_at
+	FROM unnest($2::bytea[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::timestamptz[], $8::timestamptz[])
+		AS t (hash, id, client_id, scope, environment, issued_at, expires_at)`
 
-// KeepToken is identity.TokenStore's.
+// KeepToken is identity.TokenStore's. Tokens that are issued at the same time share a commit.
 func (s *Store) KeepToken(ctx context.Context, t identity.AccessToken) error {
-	b := pg.Tenant(t.TenantID)
-	b.Exec(insertIssued, t.Hash, t.ID, t.TenantID, t.ClientID, t.Scope, t.Environment, t.IssuedAt, t.ExpiresAt)
+	return s.issued.Write(ctx, t, s.keepTokens)
+}
+
+func (s *Store) keepTokens(ctx context.Context, tokens []identity.AccessToken) error {
+	b := pg.Global()
+	for tenant, of := range byTenant(tokens) {
+		as(b, tenant)
+		b.Exec(insertIssued, tenant, of.hashes, of.ids, of.clients, of.scopes, of.environments, of.issued, of.expire)
+	}
 	return s.DB.Send(ctx, b)
+}
+
+// issue is tokens, a list for each column.
+type issue struct {
+	hashes                             [][]byte
+	ids, clients, scopes, environments []string
+	issued, expire                     []time.Time
+}
+
+func byTenant(tokens []identity.AccessToken) map[string]*issue {
+	all := map[string]*issue{}
+	for _, t := range tokens {
+		of := all[t.TenantID]
+		if of == nil {
+			of = &issue{}
+			all[t.TenantID] = of
+		}
+		of.hashes, of.ids, of.clients = append(of.hashes, t.Hash), append(of.ids, t.ID), append(of.clients, t.ClientID)
+		of.scopes, of.environments = append(of.scopes, strings.Join(t.Scope, " ")), append(of.environments, t.Environment)
+		of.issued, of.expire = append(of.issued, t.IssuedAt), append(of.expire, t.ExpiresAt)
+	}
+	return all
 }
 
 // uuidForm is how an id of ours looks.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
@@ -37,23 +38,25 @@ const (
 )
 
 // ConfirmTOTP is identity.FactorStore's.
-func (s *Store) ConfirmTOTP(ctx context.Context, c identity.Confirmation, l identity.Letter) (bool, error) {
+func (s *Store) ConfirmTOTP(ctx context.Context, c identity.Confirmation, l identity.Letter, e audit.Entry) (bool, error) {
 	b := asUser(c.UserID)
 	lockUser(b, c.UserID)
 	b.Exec(demand(confirmTOTP), c.UserID, c.Sealed, c.Now, c.Step)
 	b.Exec(deleteRecovery, c.UserID)
 	b.Exec(insertRecovery, c.UserID, c.RecoveryCodes)
 	send(b, l)
+	tell(b, e)
 	return settled(s.DB.Send(ctx, b))
 }
 
 // RemoveTOTP is identity.FactorStore's.
-func (s *Store) RemoveTOTP(ctx context.Context, user string, l identity.Letter) (bool, error) {
+func (s *Store) RemoveTOTP(ctx context.Context, user string, l identity.Letter, e audit.Entry) (bool, error) {
 	b := asUser(user)
 	lockUser(b, user)
 	b.Exec(demand(deleteTOTP), user)
 	b.Exec(deleteUseless, user)
 	send(b, l)
+	tell(b, e)
 	return settled(s.DB.Send(ctx, b))
 }
 
@@ -63,11 +66,12 @@ func lockUser(b *pg.Batch, user string) {
 }
 
 // ReplaceRecoveryCodes is identity.FactorStore's.
-func (s *Store) ReplaceRecoveryCodes(ctx context.Context, user string, codes [][]byte, l identity.Letter) error {
+func (s *Store) ReplaceRecoveryCodes(ctx context.Context, user string, codes [][]byte, l identity.Letter, e audit.Entry) error {
 	b := asUser(user)
 	lockUser(b, user)
 	b.Exec(deleteRecovery, user)
 	b.Exec(insertRecovery, user, codes)
 	send(b, l)
+	tell(b, e)
 	return s.DB.Send(ctx, b)
 }

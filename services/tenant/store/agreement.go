@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/tenant"
@@ -70,9 +71,10 @@ const insertAcceptance = `
 	ON CONFLICT (tenant_id, agreement_id) DO NOTHING`
 
 // Accept is tenant.Store's.
-func (s *Store) Accept(ctx context.Context, id, agreement string, a tenant.Acceptance) (*tenant.AgreementStatus, error) {
+func (s *Store) Accept(ctx context.Context, id, agreement string, a tenant.Acceptance, e audit.Entry) (*tenant.AgreementStatus, error) {
+	var accepted int64
 	b := pg.Tenant(id)
-	b.Exec(insertAcceptance, id, agreement, a.UserID, a.CredentialKind, a.CredentialID, a.AcceptedAt)
+	audit.Change(b, &accepted, e, insertAcceptance, id, agreement, a.UserID, a.CredentialKind, a.CredentialID, a.AcceptedAt)
 	endSessions(b, id)
 	return s.status(ctx, b, id)
 }

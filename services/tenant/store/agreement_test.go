@@ -22,7 +22,7 @@ func accept(t *testing.T, s *store.Store, id, agreement string) *tenant.Agreemen
 	t.Helper()
 	status, err := s.Accept(t.Context(), id, agreement, tenant.Acceptance{
 		CredentialKind: principal.APIKey, CredentialID: "key", AcceptedAt: time.Now().UTC().Truncate(time.Millisecond),
-	})
+	}, entry(id, tenant.AgreementAccept))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -306,7 +306,7 @@ func TestWhatIsDoneToATenantIsKeptInTheQueue(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"plan.change " + one + " success"}
+	want := []string{"tenant.create " + one + " success", "plan.change " + one + " success"}
 	for _, action := range []string{tenant.MemberChange, tenant.MemberChange, tenant.MemberRemove} {
 		want = append(want, action+" "+one+" success")
 	}

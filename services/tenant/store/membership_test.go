@@ -96,7 +96,7 @@ func TestTheOwnerIsMadeWithTheTenantAndNotAgain(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	made := tenant.Tenant{ID: one, Name: "Harbour", Plan: "free", Environment: "demo", CreatedAt: time.Now()}
-	if _, err := s.Create(t.Context(), made, user); err != nil {
+	if _, err := s.Create(t.Context(), made, user, entry(one, tenant.TenantCreate)); err != nil {
 		t.Fatal(err)
 	}
 	if _, m, err := s.ReadMember(t.Context(), one, user); err != nil || m == nil || len(m.Roles) != 1 || m.Roles[0].Name != "Owner" {
@@ -106,7 +106,7 @@ func TestTheOwnerIsMadeWithTheTenantAndNotAgain(t *testing.T) {
 	if _, err := s.RemoveMember(t.Context(), one, user, entry(one, tenant.MemberRemove)); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.Create(t.Context(), made, user); err != nil { // the effect of a registration, once more
+	if _, err := s.Create(t.Context(), made, user, entry(one, tenant.TenantCreate)); err != nil { // the effect of a registration, once more
 		t.Fatal(err)
 	}
 	if _, m, err := s.ReadMember(t.Context(), one, user); err != nil || m != nil {

@@ -21,7 +21,7 @@ const (
 	owner = "01900000-0000-7000-8000-000000000001"
 )
 
-func open(t *testing.T) (*store.Store, testkit.Database) {
+func open(t testing.TB) (*store.Store, testkit.Database) {
 	t.Helper()
 	database := testkit.Postgres(t, store.Migrations())
 	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 4})
@@ -36,7 +36,7 @@ func create(t *testing.T, s *store.Store, id, name string) tenant.Tenant {
 	t.Helper()
 	made, err := s.Create(t.Context(), tenant.Tenant{
 		ID: id, Name: name, Plan: "free", Environment: "demo", CreatedAt: time.Now().UTC().Truncate(time.Millisecond),
-	}, "")
+	}, "", entry(id, tenant.TenantCreate))
 	if err != nil {
 		t.Fatal(err)
 	}

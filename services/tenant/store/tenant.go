@@ -21,21 +21,23 @@ const insertTenant = `
 	WITH made AS (
 		INSERT INTO tenant (id, name, plan, environment, created_at) VALUES ($1, $2, $3, $4, $5)
 		ON CONFLICT (id) DO NOTHING RETURNING id, created_at
+	), told AS (
+		INSERT INTO ` + audit.Table + ` SELECT $8::json FROM made
 	)
 	INSERT INTO membership (tenant_id, user_id, role_ids, created_at)
 	SELECT id, $6, ARRAY[$7::uuid], created_at FROM made WHERE $6::uuid IS NOT NULL`
 
 const selectTenant = `SELECT ` + columns + ` FROM ` + tenants + ` WHERE t.id = $1`
 
-func insert(b *pg.Batch, t tenant.Tenant, owner string) {
-	b.Exec(insertTenant, t.ID, t.Name, t.Plan, t.Environment, t.CreatedAt, given(owner), tenant.RoleOwner)
+func insert(b *pg.Batch, t tenant.Tenant, owner string, e audit.Entry) {
+	b.Exec(insertTenant, t.ID, t.Name, t.Plan, t.Environment, t.CreatedAt, given(owner), tenant.RoleOwner, audit.List(e))
 }
 
 // Create is tenant.Store's.
-func (s *Store) Create(ctx context.Context, t tenant.Tenant, owner string) (tenant.Tenant, error) {
+func (s *Store) Create(ctx context.Context, t tenant.Tenant, owner string, e audit.Entry) (tenant.Tenant, error) {
 	var stored *tenant.Tenant
 	b := pg.Tenant(t.ID)
-	insert(b, t, owner)
+	insert(b, t, owner, e)
 	pg.Row(b, &stored, selectTenant, t.ID)
 	if err := s.DB.Send(ctx, b); err != nil {
 		return tenant.Tenant{}, err
@@ -49,10 +51,10 @@ func (s *Store) Create(ctx context.Context, t tenant.Tenant, owner string) (tena
 const statusCreated = 201
 
 // CreateOnce is tenant.Store's.
-func (s *Store) CreateOnce(ctx context.Context, t tenant.Tenant, key idempotency.Key, answer []byte) (*idempotency.Record, error) {
+func (s *Store) CreateOnce(ctx context.Context, t tenant.Tenant, key idempotency.Key, answer []byte, e audit.Entry) (*idempotency.Record, error) {
 	b := pg.Tenant(t.ID)
 	key.Lock(b)
-	insert(b, t, "")
+	insert(b, t, "", e)
 	if key.Given() {
 		as(b, key.Tenant) // the key is of the tenant of who asks
 		key.Keep(b, statusCreated, answer, t.ID)
@@ -86,10 +88,11 @@ func (s *Store) ChangePlan(ctx context.Context, id, plan string, e audit.Entry) 
 const updateTenant = `UPDATE tenant SET name = coalesce($2, name), mfa_required = coalesce($3, mfa_required) WHERE id = $1`
 
 // Change is tenant.Store's.
-func (s *Store) Change(ctx context.Context, id string, c tenant.Change) (*tenant.Tenant, error) {
+func (s *Store) Change(ctx context.Context, id string, c tenant.Change, e audit.Entry) (*tenant.Tenant, error) {
 	var changed *tenant.Tenant
+	var updated int64
 	b := pg.Tenant(id)
-	b.Exec(updateTenant, id, c.Name, c.MFARequired)
+	audit.Change(b, &updated, e, updateTenant, id, c.Name, c.MFARequired)
 	pg.Row(b, &changed, selectTenant, id)
 	endSessions(b, id)
 	err := s.DB.Send(ctx, b)

@@ -29,7 +29,9 @@ type Plan struct {
 	Targets     []string // taken in turn
 	Header      map[string]string
 	Body        string
+	Bodies      []string // in place of Body: one for each connection, by turns
 	Chain       *Chain
+	Good        int   // the status of a success; 0 is any of 2xx
 	Sign        *Sign // for a service that is asked without a gateway
 }
 
@@ -64,9 +66,10 @@ type Sign struct {
 
 // Result is how it went. Failures are no part of the rate.
 type Result struct {
-	Rate     float64          // answers of 2xx a second
+	Rate     float64          // successes a second
 	P50, P99 time.Duration    // of those
 	Failures map[string]int64 // by status, or by what went wrong
+	Asked    int64            // requests in all, those of the warm-up too
 }
 
 // Failed counts the failures.
@@ -117,20 +120,27 @@ func (p Plan) connection(ctx context.Context, client *fasthttp.HostClient, sign 
 	if p.Chain != nil {
 		carried = p.Chain.First[n]
 	}
+	body := p.Body
+	if len(p.Bodies) > 0 {
+		body = p.Bodies[n%len(p.Bodies)]
+	}
 	for ; ctx.Err() == nil; n += p.Connections {
-		p.write(req, p.Targets[n%len(p.Targets)], sign)
 		if p.Chain != nil {
-			req.SetBodyString(p.Chain.body(carried))
+			body = p.Chain.body(carried)
 		}
+		p.write(req, p.Targets[n%len(p.Targets)], body, sign)
 		began := time.Now()
 		if !began.Before(until) {
 			return
 		}
 		err := client.Do(req, resp)
+		t.asked++
 		ended := time.Now()
-		if err == nil && p.Chain != nil {
-			var broken error
-			if carried, broken = p.Chain.next(resp.Body()); broken != nil {
+		if p.Chain != nil { // without what an answer carries there is nothing more to ask
+			if err == nil {
+				carried, err = p.Chain.next(resp.Body())
+			}
+			if err != nil {
 				t.failures["broken chain"]++
 				return
 			}
@@ -141,7 +151,7 @@ func (p Plan) connection(ctx context.Context, client *fasthttp.HostClient, sign 
 		switch code := resp.StatusCode(); {
 		case err != nil:
 			t.failures["no answer"]++
-		case code < 200 || code > 299:
+		case !p.good(code):
 			t.failures[strconv.Itoa(code)]++
 		default:
 			_ = t.latencies.RecordValue(min(ended.Sub(began), longest).Microseconds())
@@ -149,13 +159,20 @@ func (p Plan) connection(ctx context.Context, client *fasthttp.HostClient, sign 
 	}
 }
 
-func (p Plan) write(req *fasthttp.Request, target string, sign func(string) string) {
+func (p Plan) good(code int) bool {
+	if p.Good > 0 {
+		return code == p.Good
+	}
+	return code >= 200 && code <= 299
+}
+
+func (p Plan) write(req *fasthttp.Request, target, body string, sign func(string) string) {
 	req.Reset()
 	req.Header.SetMethod(p.Method)
 	req.SetRequestURI("http://" + p.Address + target)
-	if p.Body != "" {
+	if body != "" {
 		req.Header.SetContentType("application/json") // unless the plan says otherwise
-		req.SetBodyString(p.Body)
+		req.SetBodyString(body)
 	}
 	for name, value := range p.Header {
 		req.Header.Set(name, value)
@@ -199,6 +216,7 @@ func (p Plan) signer() (func(target string) string, error) {
 type tally struct {
 	latencies *hdrhistogram.Histogram // microseconds
 	failures  map[string]int64
+	asked     int64
 }
 
 func newTally() *tally {
@@ -209,6 +227,7 @@ func sum(tallies []*tally, over time.Duration) Result {
 	all := newTally()
 	for _, t := range tallies {
 		all.latencies.Merge(t.latencies)
+		all.asked += t.asked
 		for what, n := range t.failures {
 			all.failures[what] += n
 		}
@@ -217,7 +236,7 @@ func sum(tallies []*tally, over time.Duration) Result {
 		return time.Duration(all.latencies.ValueAtQuantile(q)) * time.Microsecond
 	}
 	return Result{
-		Rate: float64(all.latencies.TotalCount()) / over.Seconds(), P50: at(50), P99: at(99), Failures: all.failures,
+		Rate: float64(all.latencies.TotalCount()) / over.Seconds(), P50: at(50), P99: at(99), Failures: all.failures, Asked: all.asked,
 	}
 }
 

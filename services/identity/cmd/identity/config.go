@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/config"
+	"github.com/patient-mesh/patient-mesh/libs/outward"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 )
 
@@ -31,6 +32,9 @@ func (s settings) issuer() (string, error) {
 	u, err := url.Parse(s.PublicURL)
 	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		return "", errors.New("PUBLIC_URL must be an http or https address without query and fragment")
+	}
+	if s.Environment == config.Production && u.Scheme != "https" && !outward.Loopback(s.PublicURL) {
+		return "", errors.New("PUBLIC_URL must be an https address in production") // cookies and links would go in clear
 	}
 	return strings.TrimSuffix(s.PublicURL, "/"), nil
 }

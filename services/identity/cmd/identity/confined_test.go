@@ -21,7 +21,7 @@ func (m *meshed) confined(t testing.TB) (w traveller, access, refresh string) {
 		t.Fatalf("%+v, %v", refused, err)
 	}
 	sent, err := m.server.Grant(t.Context(), a, oauth.Decision{
-		UserID: w.user, TenantID: w.one, Confined: true, SignInID: newID(t), Agent: "Firefox", Scopes: a.Scopes,
+		UserID: w.user, TenantID: w.one, Confined: true, SignInID: m.browsing(t, w.user, identity.ByFederated), Agent: "Firefox", Scopes: a.Scopes,
 	})
 	check(t, err)
 	r := m.post(t, "/oauth2/token", redemption(m.sentTo(t, sent).Get("code"), proof))
@@ -60,7 +60,7 @@ func TestAConfinedSessionStaysInItsTenant(t *testing.T) {
 	if r := m.ask(t, w.by, http.MethodGet, "/v2/user/switch-tenant/"+w.one+"?revokeToken=false", ""); r.status != http.StatusOK {
 		t.Errorf("%d %s", r.status, r.raw)
 	}
-	if moved, err := m.grants.MoveFamily(t.Context(), w.user, w.by.CredentialID, w.two, false); moved || err != nil {
+	if moved, err := m.grants.MoveFamily(t.Context(), w.user, w.by.CredentialID, w.two, false, entryIn(t, w.two)); moved || err != nil {
 		t.Errorf("moved: %v, %v", moved, err)
 	}
 }

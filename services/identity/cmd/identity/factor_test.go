@@ -53,7 +53,12 @@ func TestSettingUpAnAppByTheAPI(t *testing.T) {
 	t.Parallel()
 	m, _, u := withFactors(t)
 	by := m.caller(0)
-	by.UserID, by.CredentialID = u.ID, m.family(t, u.ID, m.tenant)
+	by.UserID, by.CredentialID, by.ClientID = u.ID, m.family(t, u.ID, m.tenant), publicID
+	// Attack: an application that was allowed to read patients makes itself the second factor.
+	other := by
+	other.ClientID = newID(t)
+	expect(t, "another application", m.ask(t, other, http.MethodGet, "/mfa/code", ""), http.StatusForbidden, "own_client_required")
+	expect(t, "another application", m.ask(t, other, http.MethodPost, "/mfa/code", `{"code": "123456"}`), http.StatusForbidden, "own_client_required")
 	key := by
 	key.Kind = principal.APIKey
 	for name, r := range map[string]reply{

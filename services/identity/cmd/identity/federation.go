@@ -5,6 +5,8 @@ import (
 	"crypto/rand"
 	"time"
 
+	"github.com/google/uuid"
+
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/federation"
 	"github.com/patient-mesh/patient-mesh/services/identity/store"
@@ -21,6 +23,6 @@ func federate(c settings, service *identity.Service, kept *store.Store) (*federa
 		Invited: func(ctx context.Context, tenantID, email string) (bool, error) {
 			return kept.Invited(ctx, tenantID, email, time.Now())
 		},
-		Environment: c.Environment, PublicURL: issuer, Now: time.Now, Random: rand.Reader,
+		Environment: c.Environment, PublicURL: issuer, Now: time.Now, Random: rand.Reader, NewID: uuid.NewV7,
 	}), nil
 }

@@ -9,9 +9,11 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -96,6 +98,23 @@ func asking(verifier string, changes ...string) url.Values {
 	return form
 }
 
+// browsing signs the user in in a browser, by the methods, and gives that session's id.
+func (m *meshed) browsing(t testing.TB, user string, methods ...string) string {
+	t.Helper()
+	const anyHash = "$argon2id$any"
+	now := m.clock.now()
+	_, err := m.service.Users.CreateUser(t.Context(), identity.User{
+		ID: user, Environment: "demo", Email: user + "@example.org", EmailVerifiedAt: &now, PasswordHash: anyHash, CreatedAt: now,
+	})
+	check(t, err)
+	in := identity.SignIn{ID: newID(t), UserID: user, Methods: methods, CreatedAt: now, SeenAt: now, ExpiresAt: now.Add(12 * time.Hour)}
+	hash := sha256.Sum256([]byte(in.ID))
+	if done, err := m.people.SignIns.KeepSignIn(t.Context(), in, hash[:], anyHash, audit.Entry{}); err != nil || !done {
+		t.Fatalf("sign in: %v, %v", done, err)
+	}
+	return in.ID
+}
+
 // grant lets the user consent to the request in the test's tenant, and gives where the browser is sent.
 func (m *meshed) grant(t testing.TB, user string, request url.Values) url.Values {
 	t.Helper()
@@ -103,7 +122,7 @@ func (m *meshed) grant(t testing.TB, user string, request url.Values) url.Values
 	if err != nil || refused != nil {
 		t.Fatalf("the request is refused: %+v, %v", refused, err)
 	}
-	r, err := m.server.Grant(t.Context(), a, oauth.Decision{UserID: user, TenantID: m.tenant, SignInID: newID(t), Agent: "Firefox", Scopes: a.Scopes})
+	r, err := m.server.Grant(t.Context(), a, oauth.Decision{UserID: user, TenantID: m.tenant, SignInID: m.browsing(t, user, identity.ByPassword), Agent: "Firefox", Scopes: a.Scopes})
 	check(t, err)
 	return m.sentTo(t, r)
 }

@@ -11,9 +11,11 @@ import (
 
 	"golang.org/x/oauth2"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
+	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
 )
 
 func verifier() string { return rand.Text() + rand.Text() }
@@ -510,7 +512,7 @@ func TestEndOfAllFamiliesAlsoTakesCodes(t *testing.T) {
 	one, two, spared := m.signIn(t, user), m.signIn(t, user), m.signIn(t, other)
 	proof := verifier()
 	code := m.code(t, user, asking(proof))
-	check(t, m.server.EndFamilies(t.Context(), user))
+	check(t, m.people.EndAllSessions(t.Context(), identity.SignIn{ID: newID(t), UserID: user}))
 	for _, r := range []reply{one, two} {
 		if _, found := m.resolve(t, r.text("access_token")); found {
 			t.Error("a token is left")
@@ -523,6 +525,26 @@ func TestEndOfAllFamiliesAlsoTakesCodes(t *testing.T) {
 	}
 	if list, err := m.server.FamiliesOf(t.Context(), user); err != nil || len(list) != 0 {
 		t.Errorf("%+v, %v", list, err)
+	}
+}
+
+// Attack: whoever holds a browser's session asks for codes again and again while its owner ends it.
+func TestABrowserSessionThatHasEndedIsGivenNoCode(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	user := m.user(t)
+	a, refused, err := m.server.BeginAuthorize(t.Context(), asking(verifier()))
+	if err != nil || refused != nil {
+		t.Fatalf("%+v, %v", refused, err)
+	}
+	in := m.browsing(t, user, identity.ByPassword)
+	if done, err := m.people.SignIns.EndSignIn(t.Context(), user, in, audit.Entry{}); err != nil || !done {
+		t.Fatalf("%v, %v", done, err)
+	}
+	r, err := m.server.Grant(t.Context(), a, oauth.Decision{UserID: user, TenantID: m.tenant, SignInID: in, Scopes: a.Scopes})
+	check(t, err)
+	if sent := m.sentTo(t, r); sent.Has("code") || sent.Get("error") != "login_required" {
+		t.Errorf("%v", sent)
 	}
 }
 

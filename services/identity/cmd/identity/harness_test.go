@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/base64"
 	"encoding/json"
 	"io"
@@ -18,6 +19,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/cache"
 	"github.com/patient-mesh/patient-mesh/libs/cache/session"
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -29,6 +31,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
+	"github.com/patient-mesh/patient-mesh/services/identity/password"
 	"github.com/patient-mesh/patient-mesh/services/identity/rest"
 	"github.com/patient-mesh/patient-mesh/services/identity/store"
 )
@@ -192,6 +195,7 @@ func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed
 	service, server, err := assemble(c, log, m.tenants, kept, m.redis, func() { carry.nudge() })
 	check(t, err)
 	service.Now = m.clock.now
+	service.Passwords = password.New(password.Cost{Memory: 64, Passes: 1}, 2, rand.Reader) // the race detector makes OWASP's very dear
 	m.grants = kept
 	m.service, m.server, m.begun = service, server, &beginnings{server: server}
 	federated, err := federate(c, service, kept)
@@ -208,6 +212,10 @@ func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed
 	t.Cleanup(func() { _ = app.Shutdown() })
 	m.base = "http://" + listener.Addr().String()
 	return m
+}
+
+func entryIn(t testing.TB, tenant string) audit.Entry {
+	return audit.Of(t.Context(), time.Now(), uuid.NewV7, "test").In(tenant)
 }
 
 func check(t testing.TB, err error) {

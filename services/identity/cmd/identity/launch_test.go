@@ -116,6 +116,34 @@ func TestLaunchAndExchange(t *testing.T) {
 	}
 }
 
+// Attack: an application that was allowed little launches another to get hold of everything.
+func TestALaunchCarriesNoMoreThanTheSessionThatLaunched(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	a, by := m.application(t, ""), m.member(principal.PatientRead|principal.PatientWrite|principal.KeyManage)
+	by.Permissions = principal.PatientRead // by the scope of its token
+	l := m.launch(t, by, a)
+	r := m.exchange(t, launch.Sign(a.secret, l.SecurityCode), l.SecurityCode)
+	if p, found := m.resolve(t, r.text("access_token")); !found || p.Permissions != principal.PatientRead || r.text("scope") != "patient:read offline_access" {
+		t.Errorf("%d %s: %+v", r.status, r.raw, p)
+	}
+}
+
+// Attack: whoever had a session launches in the minute before its user sets a new password.
+func TestLaunchesUnderWayEndWithThePassword(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	a, by, other := m.application(t, ""), m.member(principal.PatientRead), m.member(principal.PatientRead)
+	l, spared := m.launch(t, by, a), m.launch(t, other, a)
+	check(t, m.server.EndFamilies(t.Context(), by.UserID))
+	if r := m.exchange(t, launch.Sign(a.secret, l.SecurityCode), l.SecurityCode); r.status != http.StatusUnauthorized {
+		t.Errorf("%d %s", r.status, r.raw)
+	}
+	if r := m.exchange(t, launch.Sign(a.secret, spared.SecurityCode), spared.SecurityCode); r.status != http.StatusOK {
+		t.Errorf("somebody else's launch: %d %s", r.status, r.raw)
+	}
+}
+
 // What an exchange gives is a session of the user like any other: it opens what the user may do, is refreshed, and ends.
 func TestTokensOfALaunchAreTheUsers(t *testing.T) {
 	t.Parallel()

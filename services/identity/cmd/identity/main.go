@@ -85,7 +85,7 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	further, err := peopleRelays(db, p.Logger, post, tenants)
+	further, err := peopleRelays(db, p.Logger, kept, post, tenants)
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func assemble(c settings, log *slog.Logger, tenants identity.Tenants, kept *stor
 	}
 	service := &identity.Service{
 		Keys: kept, Clients: kept, Tokens: kept, Users: kept,
-		Tenants: tenants, Hasher: hasher, Sealer: sealer, Passwords: password.New(runtime.GOMAXPROCS(0), rand.Reader),
+		Tenants: tenants, Hasher: hasher, Sealer: sealer, Passwords: password.New(password.OWASP(), runtime.GOMAXPROCS(0), rand.Reader),
 		Uses:        identity.NewUses(kept, log),
 		Environment: c.Environment, Now: time.Now, Random: rand.Reader, NewID: uuid.NewV7, Nudge: nudge,
 	}

@@ -100,6 +100,24 @@ func TestOnlyWhatOneMayDoCanBeGiven(t *testing.T) {
 	}
 }
 
+// Attack: an organization that anybody can make mails its name to everybody.
+func TestAnOrganizationMailsOnlySoManyInvitations(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	by := m.caller(principal.All &^ principal.ClientManage)
+	for range 199 {
+		_, err := m.people.Limits.Take(t.Context(), "mail:invitations:"+m.tenant, 200, time.Hour)
+		check(t, err)
+	}
+	m.invite(t, by, "a@example.org", "Records Reader")
+	r := m.ask(t, by, http.MethodPost, "/v2/tenant/invitation", `{"email": "b@example.org", "roles": ["Records Reader"]}`)
+	if r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") == "" {
+		t.Errorf("%d %s", r.status, r.raw)
+	}
+	by.TenantID = m.newTenant(t)
+	m.invite(t, by, "b@example.org", "Records Reader")
+}
+
 func TestInvitationOfANewcomer(t *testing.T) {
 	t.Parallel()
 	m := start(t)

@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/redis/go-redis/v9"
+	"go.opentelemetry.io/otel"
+	"go.opentelemetry.io/otel/metric"
 
 	"github.com/patient-mesh/patient-mesh/libs/outbox"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
@@ -81,8 +83,14 @@ func newPeople(c settings, service *identity.Service, kept *store.Store, redis r
 	if err != nil {
 		return nil, err
 	}
+	strangers, err := otel.Meter("mesh/identity").Int64Counter("identity.sign_in.strangers", metric.WithUnit("{try}"),
+		metric.WithDescription("Passwords that were tried for an address of no account."))
+	if err != nil {
+		return nil, err
+	}
 	p := &identity.People{
-		Users: kept, Links: kept, SignIns: kept, Invitations: kept, Organizations: o, Families: families,
+		Strangers: strangers,
+		Users:     kept, Links: kept, SignIns: kept, Invitations: kept, Organizations: o, Families: families,
 		Limits: limit.New(redis), Passwords: service.Passwords, Common: common, Hasher: service.Hasher, Sealer: service.Sealer,
 		Settings: identity.PeopleSettings{
 			Environment: c.Environment, PublicURL: public, SignInFor: c.SignInFor, SignInIdle: c.SignInIdle,
@@ -114,12 +122,13 @@ func (r relays) run(ctx context.Context) error {
 
 // tenantEffects brings about what belongs to the tenant service.
 type tenantEffects interface {
+	Memberships(ctx context.Context, userID string) ([]identity.Membership, error)
 	CreateTenant(ctx context.Context, payload []byte) error
 	AddMember(ctx context.Context, payload []byte) error
 }
 
 // peopleRelays carry letters, and what belongs to the tenant service.
-func peopleRelays(db *pg.DB, log *slog.Logger, post *mail.Post, tenants tenantEffects) (relays, error) {
+func peopleRelays(db *pg.DB, log *slog.Logger, kept *store.Store, post *mail.Post, tenants tenantEffects) (relays, error) {
 	letters, err := outbox.NewRelay(db, log, outbox.Options{
 		Handlers: map[string]outbox.Handler{identity.LetterEffect: post.Handle},
 		Lease:    mail.Lease, FirstPause: mail.FirstPause, LongestPause: mail.LongestPause,
@@ -130,5 +139,11 @@ func peopleRelays(db *pg.DB, log *slog.Logger, post *mail.Post, tenants tenantEf
 	organization, err := outbox.NewRelay(db, log, outbox.Options{
 		Handlers: map[string]outbox.Handler{identity.TenantEffect: tenants.CreateTenant, identity.MemberEffect: tenants.AddMember},
 	})
-	return relays{letters, organization}, err
+	if err != nil {
+		return nil, err
+	}
+	trail, err := outbox.NewRelay(db, log, outbox.Options{Handlers: map[string]outbox.Handler{
+		identity.TrailEffect: identity.Trail{Memberships: tenants.Memberships, Keep: kept.KeepEntries}.Handle,
+	}})
+	return relays{letters, organization, trail}, err
 }

@@ -150,7 +150,7 @@ func (m *meshed) serve(t testing.TB, c settings, db *pg.DB, kept *store.Store, c
 	t.Helper()
 	post, err := c.post(m.service, kept.Log)
 	check(t, err)
-	further, err := peopleRelays(db, kept.Log, post, m.tenants)
+	further, err := peopleRelays(db, kept.Log, kept, post, office{m.tenants})
 	check(t, err)
 	*carry = append(*carry, further...)
 	m.people, err = newPeople(c, m.service, kept, m.redis, office{m.tenants}, m.server)

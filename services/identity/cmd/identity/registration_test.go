@@ -130,6 +130,32 @@ func TestRegisteringAgainBeforeTheAddressIsProvedMailsANewLink(t *testing.T) {
 	m.signedIn(t, "ada@example.org", goodPassword)
 }
 
+// Attack: somebody registers a victim's address anew until no more letters go there. The link that the victim has must
+// not prove the address for the attacker's password.
+func TestALinkOnItsWayProvesNothingThatWasSaidAfterIt(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	const most = 5
+	for i := range most {
+		r := m.open(t, "192.0.2.1", "/user/public/register-user", registration("ada@example.org", goodPassword, "General Hospital"))
+		if r.status != http.StatusCreated {
+			t.Fatalf("%d: %d %s", i, r.status, r.raw)
+		}
+	}
+	link := m.mailed(t, "ada@example.org", most).link(t)
+	r := m.open(t, "192.0.2.9", "/user/public/register-user", registration("ADA@example.org", "somebody else's choice", "Mallory Inc"))
+	if r.status != http.StatusCreated {
+		t.Fatalf("%d %s", r.status, r.raw)
+	}
+	if r := m.open(t, "192.0.2.1", link, ""); r.status != http.StatusOK {
+		t.Fatalf("%d %s", r.status, r.raw)
+	}
+	if _, err := m.people.SignIn(t.Context(), stranger, "ada@example.org", "somebody else's choice"); fault.Of(err).Code != "wrong_credentials" {
+		t.Errorf("the attacker's password: %v", err)
+	}
+	m.signedIn(t, "ada@example.org", goodPassword)
+}
+
 // Attacks: links that are used again, changed, another user's, or old. All get one answer.
 func TestVerificationLinks(t *testing.T) {
 	t.Parallel()

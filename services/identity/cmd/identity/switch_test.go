@@ -55,6 +55,31 @@ func TestTheOldTokenAfterASwitch(t *testing.T) {
 	}
 }
 
+// Attack: entering an organization that requires a second factor from one that does not.
+func TestASwitchDoesNotGoAroundTheSecondFactor(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	w := m.traveller(t)
+	m.tenants.mfa = map[string]bool{w.two: true}
+	enter := func(in *string) (get, post reply) {
+		tokens, err := m.server.Start(t.Context(), identity.FamilyDraft{ClientID: publicID, UserID: w.user, TenantID: w.one, SignInID: in})
+		check(t, err)
+		by, _ := m.resolve(t, tokens.AccessToken)
+		body := `{"tenantId": "` + w.two + `", "userId": "` + w.user + `", "refreshToken": "` + tokens.RefreshToken + `", "revokeToken": false}`
+		get = m.ask(t, by, http.MethodGet, "/v2/user/switch-tenant/"+w.two+"?revokeToken=false", "")
+		return get, m.ask(t, by, http.MethodPost, "/tenant/switch-tenant", body)
+	}
+	weak, strong := m.browsing(t, w.user, identity.ByPassword), m.browsing(t, w.user, identity.ByPassword, identity.ByOneTime)
+	for what, in := range map[string]*string{"a password alone": &weak, "nobody knows what": nil} {
+		get, post := enter(in)
+		expect(t, what, get, http.StatusForbidden, "mfa_required")
+		expect(t, what, post, http.StatusForbidden, "mfa_required")
+	}
+	if get, post := enter(&strong); get.status != http.StatusOK || post.status != http.StatusOK {
+		t.Errorf("with a second factor: %d %s, %d %s", get.status, get.raw, post.status, post.raw)
+	}
+}
+
 func TestExchangeOfARefreshTokenForAnotherTenant(t *testing.T) {
 	t.Parallel()
 	m := start(t)

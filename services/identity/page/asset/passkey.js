@@ -30,7 +30,7 @@ async function register(token) {
   const r = made.response;
   return ask("/account/passkey/finish", token, {
     handle,
-    name: navigator.userAgentData?.platform || "Passkey",
+    name: navigator.userAgentData?.platform ? `Passkey on ${navigator.userAgentData.platform}` : "Passkey",
     response: {
       id: made.id, rawId: text(made.rawId), type: made.type, authenticatorAttachment: made.authenticatorAttachment,
       clientExtensionResults: made.getClientExtensionResults(),

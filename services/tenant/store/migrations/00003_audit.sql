@@ -61,49 +61,85 @@ $$;
 
 -- Appends entries to their tenants' chains in the order in which they stand, each once. Of those who append to one
 -- chain one waits for the other; nobody else does. It is the owner's, and the only way to write a record: the service
--- itself may write none, change none and remove none.
+-- itself may write none, change none and remove none. Every read of a patient passes here, so what can be done for many
+-- entries at once is: the loop over entries only makes hashes, each of which needs the one before it.
 -- +goose StatementBegin
 CREATE FUNCTION append_audit(
     ids uuid[], instants timestamptz[], tenants uuid[], actor_types text[], actor_ids text[], credential_ids text[],
     actions text[], trace_ids text[], patient_ids bigint[], outcomes text[]
 ) RETURNS bigint LANGUAGE plpgsql SECURITY DEFINER SET search_path = public, pg_temp AS $$
 DECLARE
-    head     audit_head;
-    e        record;
-    added    bigint := 0;
-    now_ms   bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
-    new_id   uuid;
-    new_hash bytea;
+    head    audit_head;
+    given   record;
+    said    text;
+    new_id  uuid;
+    n       integer;
+    added   bigint := 0;
+    now_ms  bigint := floor(extract(epoch FROM clock_timestamp()) * 1000);
+    new_ids uuid[];
+    hashes  bytea[];
 BEGIN
-    FOR e IN -- by tenant, so that two who append lock heads in one order
-        SELECT * FROM unnest(ids, instants, tenants, actor_types, actor_ids, credential_ids, actions, trace_ids, patient_ids, outcomes)
-            WITH ORDINALITY AS given (id, at, tenant_id, actor_type, actor_id, credential_id, action, trace_id, patient_id, outcome, place)
-        ORDER BY tenant_id, place
+    FOR given IN -- by tenant, so that two who append lock heads in one order
+        SELECT tenant_id, array_agg(id) AS ids, array_agg(at) AS instants, array_agg(actor_type) AS actor_types,
+            array_agg(actor_id) AS actor_ids, array_agg(credential_id) AS credential_ids, array_agg(action) AS actions,
+            array_agg(trace_id) AS trace_ids, array_agg(patient_id) AS patient_ids, array_agg(outcome) AS outcomes
+        FROM (
+            SELECT * FROM unnest(ids, instants, tenants, actor_types, actor_ids, credential_ids, actions, trace_ids, patient_ids, outcomes)
+                WITH ORDINALITY AS e (id, at, tenant_id, actor_type, actor_id, credential_id, action, trace_id, patient_id, outcome, place)
+            ORDER BY tenant_id, place
+        ) AS sorted GROUP BY tenant_id ORDER BY tenant_id
     LOOP
-        IF head.tenant_id IS DISTINCT FROM e.tenant_id THEN
-            UPDATE audit_head SET records = head.records, last_ms = head.last_ms, hash = head.hash WHERE tenant_id = head.tenant_id;
-            PERFORM set_config('app.tenant_id', e.tenant_id::text, true);
-            INSERT INTO audit_head VALUES (e.tenant_id, 0, 0, decode(repeat('00', 32), 'hex')) ON CONFLICT DO NOTHING;
-            SELECT * INTO STRICT head FROM audit_head WHERE tenant_id = e.tenant_id FOR UPDATE;
+        PERFORM set_config('app.tenant_id', given.tenant_id::text, true);
+        SELECT * INTO head FROM audit_head WHERE tenant_id = given.tenant_id FOR UPDATE;
+        IF NOT FOUND THEN
+            INSERT INTO audit_head VALUES (given.tenant_id, 0, 0, decode(repeat('00', 32), 'hex')) ON CONFLICT DO NOTHING;
+            SELECT * INTO STRICT head FROM audit_head WHERE tenant_id = given.tenant_id FOR UPDATE;
+        END IF;
+        -- Now that the head is ours, what is recorded stays so. A relay that did not hear our answer comes again.
+        IF EXISTS (SELECT FROM audit_record WHERE tenant_id = given.tenant_id AND entry_id = ANY (given.ids))
+            OR (SELECT count(DISTINCT id) < count(*) FROM unnest(given.ids) AS id)
+        THEN
+            SELECT given.tenant_id AS tenant_id, array_agg(id) AS ids, array_agg(at) AS instants, array_agg(actor_type) AS actor_types,
+                array_agg(actor_id) AS actor_ids, array_agg(credential_id) AS credential_ids, array_agg(action) AS actions,
+                array_agg(trace_id) AS trace_ids, array_agg(patient_id) AS patient_ids, array_agg(outcome) AS outcomes
+            INTO given
+            FROM (
+                SELECT * FROM unnest(given.ids, given.instants, given.actor_types, given.actor_ids, given.credential_ids, given.actions,
+                    given.trace_ids, given.patient_ids, given.outcomes) WITH ORDINALITY
+                    AS e (id, at, actor_type, actor_id, credential_id, action, trace_id, patient_id, outcome, place)
+                WHERE NOT EXISTS (SELECT FROM audit_record AS r WHERE r.tenant_id = given.tenant_id AND r.entry_id = e.id)
+                    AND e.id <> ALL (given.ids[:place - 1])
+                ORDER BY place
+            ) AS fresh;
+            CONTINUE WHEN given.ids IS NULL;
         END IF;
         head.last_ms := greatest(head.last_ms, now_ms);
-        new_id := audit_record_id(head.last_ms, head.records + 1);
-        new_hash := sha256(convert_to(
-            audit_part(encode(head.hash, 'hex')) || audit_part(new_id::text)
-            || audit_part(to_char(e.at::timestamptz(3) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-            || audit_part(e.tenant_id::text) || audit_part(e.actor_type) || audit_part(e.actor_id) || audit_part(e.credential_id)
-            || audit_part(e.action) || audit_part(coalesce(e.patient_id::text, '')) || audit_part(e.outcome) || audit_part(e.trace_id), 'UTF8'));
-        INSERT INTO audit_record VALUES (
-            e.tenant_id, head.records + 1, new_id, e.id, e.at, e.actor_type, e.actor_id, e.credential_id, e.action,
-            e.patient_id, e.outcome, e.trace_id, head.hash, new_hash)
-        ON CONFLICT ON CONSTRAINT audit_record_entry DO NOTHING;
-        IF FOUND THEN
-            head.records := head.records + 1;
-            head.hash := new_hash;
-            added := added + 1;
-        END IF;
+        n := 0;
+        new_ids := '{}';
+        hashes := '{}';
+        hashes[0] := head.hash;
+        FOR new_id, said IN
+            SELECT audit_record_id(head.last_ms, head.records + place),
+                audit_part(to_char(at::timestamptz(3) AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+                || audit_part(given.tenant_id::text) || audit_part(actor_type) || audit_part(actor_id) || audit_part(credential_id)
+                || audit_part(action) || audit_part(coalesce(patient_id::text, '')) || audit_part(outcome) || audit_part(trace_id)
+            FROM unnest(given.instants, given.actor_types, given.actor_ids, given.credential_ids, given.actions, given.trace_ids,
+                given.patient_ids, given.outcomes) WITH ORDINALITY AS e (at, actor_type, actor_id, credential_id, action, trace_id, patient_id, outcome, place)
+        LOOP
+            n := n + 1;
+            new_ids[n] := new_id;
+            -- A hash has 64 digits, an id 36.
+            hashes[n] := sha256(convert_to('64:' || encode(hashes[n - 1], 'hex') || ',36:' || new_id::text || ',' || said, 'UTF8'));
+        END LOOP;
+        INSERT INTO audit_record
+            SELECT given.tenant_id, head.records + place, e.new_id, id, at, actor_type, actor_id, credential_id, action, patient_id, outcome,
+                trace_id, previous, hash
+            FROM unnest(new_ids, given.ids, given.instants, given.actor_types, given.actor_ids, given.credential_ids, given.actions,
+                given.patient_ids, given.outcomes, given.trace_ids, hashes[:n - 1], hashes[1:n]) WITH ORDINALITY
+                AS e (new_id, id, at, actor_type, actor_id, credential_id, action, patient_id, outcome, trace_id, previous, hash, place);
+        UPDATE audit_head SET records = head.records + n, last_ms = head.last_ms, hash = hashes[n] WHERE tenant_id = given.tenant_id;
+        added := added + n;
     END LOOP;
-    UPDATE audit_head SET records = head.records, last_ms = head.last_ms, hash = head.hash WHERE tenant_id = head.tenant_id;
     RETURN added;
 END
 $$;
