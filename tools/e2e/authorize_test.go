@@ -287,9 +287,10 @@ func TestMetadataIsTrue(t *testing.T) {
 // A resource that refuses says where a credential is had (RFC 9728), and there it is had, by a standard library.
 func TestAResourceLeadsToItsAuthorizationServer(t *testing.T) {
 	challenge := anyone(t).get(patients).is(unauthorized).header.Get("WWW-Authenticate")
-	_, rest, found := strings.Cut(challenge, `resource_metadata="`)
+	_, rest, _ := strings.Cut(challenge, `resource_metadata="`)
 	where, _, _ := strings.Cut(rest, `"`)
-	if where, found = strings.CutPrefix(where, world.URL()); !found {
+	where, found := strings.CutPrefix(where, world.URL())
+	if !found {
 		t.Fatalf("WWW-Authenticate %q", challenge)
 	}
 	var resource struct {

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"golang.org/x/oauth2"
 
 	"github.com/patient-mesh/patient-mesh/tools/mesh"
@@ -20,15 +21,13 @@ import (
 func attempt(m *mesh.Mesh, path string, body any) (answer, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), 15*time.Second)
 	defer cancel()
-	kind, raw := formType, []byte(nil)
+	kind := "application/json"
+	raw, err := json.Marshal(body)
+	if err != nil {
+		return answer{}, err
+	}
 	if form, isForm := body.(url.Values); isForm {
-		raw = []byte(form.Encode())
-	} else {
-		kind = "application/json"
-		var err error
-		if raw, err = json.Marshal(body); err != nil {
-			return answer{}, err
-		}
+		kind, raw = formType, []byte(form.Encode())
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, m.URL()+path, bytes.NewReader(raw))
 	if err != nil {
@@ -36,6 +35,19 @@ func attempt(m *mesh.Mesh, path string, body any) (answer, error) {
 	}
 	req.Header.Set("Content-Type", kind)
 	return (&client{}).send(req)
+}
+
+// leasesPass lets the time go by for which what a killed program was bringing on its way belongs to nobody else.
+func leasesPass(t *testing.T, m *mesh.Mesh) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), m.Database("identity").MigrateURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(t.Context())
+	if _, err := conn.Exec(t.Context(), `UPDATE outbox SET due_at = now() WHERE due_at > now()`); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // TestKilledProgramsForgetNobody registers people, redeems codes and refreshes while identity, tenant and PostgreSQL are
@@ -163,6 +175,7 @@ func TestKilledProgramsForgetNobody(t *testing.T) {
 		}
 	}
 	nobody := &client{t: t, base: m.URL(), header: http.Header{}}
+	leasesPass(t, m)
 	for _, a := range registered {
 		nobody.post(linkTo(t, m, a.email, verifyLink, 0), nil).is(ok)
 	}
