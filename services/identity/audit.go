@@ -3,6 +3,7 @@ package identity
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -90,7 +91,13 @@ type Trail struct {
 	Memberships func(ctx context.Context, userID string) ([]Membership, error)
 	// Keep queues entries for their trails.
 	Keep func(ctx context.Context, entries ...audit.Entry) error
+	Now  func() time.Time
 }
+
+// tenantAwaited is how long a user who belongs to no tenant may be one whose organization is still being made.
+const tenantAwaited = 5 * time.Minute
+
+var errNoTenantYet = errors.New("the user of an audit entry belongs to no tenant yet")
 
 // Handle handles TrailEffect. A message that comes twice makes the same entries, of which a trail takes one.
 func (t Trail) Handle(ctx context.Context, payload []byte) error {
@@ -105,6 +112,9 @@ func (t Trail) Handle(ctx context.Context, payload []byte) error {
 	memberships, err := t.Memberships(ctx, e.Actor.ID)
 	if err != nil {
 		return err
+	}
+	if len(memberships) == 0 && t.Now().Sub(e.At) < tenantAwaited {
+		return errNoTenantYet
 	}
 	tenants := make([]string, 0, len(memberships))
 	for _, m := range memberships {

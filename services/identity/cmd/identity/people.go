@@ -143,7 +143,7 @@ func peopleRelays(db *pg.DB, log *slog.Logger, kept *store.Store, post *mail.Pos
 		return nil, err
 	}
 	trail, err := outbox.NewRelay(db, log, outbox.Options{Handlers: map[string]outbox.Handler{
-		identity.TrailEffect: identity.Trail{Memberships: tenants.Memberships, Keep: kept.KeepEntries}.Handle,
+		identity.TrailEffect: identity.Trail{Memberships: tenants.Memberships, Keep: kept.KeepEntries, Now: time.Now}.Handle,
 	}})
 	return relays{letters, organization, trail}, err
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -172,17 +173,25 @@ func TestTheTrailOfInvitations(t *testing.T) {
 func TestAnEntryThatIsHandledTwiceIsOne(t *testing.T) {
 	t.Parallel()
 	var kept [][]audit.Entry
+	member, now := []identity.Membership{}, time.Now()
 	trail := identity.Trail{
-		Memberships: func(context.Context, string) ([]identity.Membership, error) {
-			return []identity.Membership{{TenantID: "one"}, {TenantID: "two"}}, nil
-		},
-		Keep: func(_ context.Context, list ...audit.Entry) error { kept = append(kept, list); return nil },
+		Memberships: func(context.Context, string) ([]identity.Membership, error) { return member, nil },
+		Now:         func() time.Time { return now },
+		Keep:        func(_ context.Context, list ...audit.Entry) error { kept = append(kept, list); return nil },
 	}
-	payload := []byte(`{"id": "` + newID(t) + `", "actor": {"type": "user", "id": "u"}, "action": "sign_out"}`)
+	payload := []byte(`{"id": "` + newID(t) + `", "actor": {"type": "user", "id": "u"}, "action": "sign_out", "at": "` + now.UTC().Format(time.RFC3339Nano) + `"}`)
+	if err := trail.Handle(t.Context(), payload); err == nil || len(kept) > 0 {
+		t.Error("nobody's yet, and given up")
+	}
+	member = []identity.Membership{{TenantID: "one"}, {TenantID: "two"}}
 	for range 2 {
 		check(t, trail.Handle(t.Context(), payload))
 	}
 	if len(kept) != 2 || len(kept[0]) != 2 || !slices.Equal(kept[0], kept[1]) || kept[0][0].ID == kept[0][1].ID || kept[0][1].TenantID != "two" {
 		t.Errorf("%+v", kept)
+	}
+	member, now, kept = nil, now.Add(time.Hour), nil
+	if err := trail.Handle(t.Context(), payload); err != nil || len(kept) != 1 || len(kept[0]) != 0 {
+		t.Errorf("nobody's for good: %v, %+v", err, kept)
 	}
 }
