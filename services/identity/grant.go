@@ -31,6 +31,7 @@ type IssuedCode struct {
 	UserID      string
 	TenantID    string
 	Confined    bool // the family stays in the tenant
+	Strong      bool // more than a password stands behind the family
 	SignInID    *string
 	Agent       string
 	Scope       []string
@@ -52,6 +53,7 @@ type TokenFamily struct {
 	ClientID    string
 	TenantID    string // that it stands in now
 	Confined    bool   // it stays there: nothing but that tenant vouches for the user
+	Strong      bool   // it began from a sign-in that was (SignIn.Strong)
 	Scope       []string
 	Environment string
 	SignInID    *string // the browser's session that it came from; nil for a launch
@@ -93,6 +95,7 @@ type FamilyDraft struct {
 	UserID   string
 	TenantID string
 	Confined bool
+	Strong   bool
 	Scope    []string // nil: all that the client may ask for
 	SignInID *string
 	Agent    string

@@ -21,6 +21,7 @@ type Standing struct {
 	Plan              string
 	Environment       string
 	AgreementAccepted bool
+	MFARequired       bool
 	Permissions       principal.Permission
 }
 

@@ -28,13 +28,15 @@ type LaunchCode struct {
 	ApplicationID string
 	Environment   string
 	Scope         []string // what the session that launched could do
+	Strong        bool     // as that session is; whoever keeps the code knows
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 }
 
 // LaunchStore keeps codes of launches.
 type LaunchStore interface {
-	KeepLaunch(ctx context.Context, c LaunchCode, e audit.Entry) error
+	// KeepLaunch stores a code of a user's session, a family or a browser's, and makes it as strong as that is.
+	KeepLaunch(ctx context.Context, c LaunchCode, session string, e audit.Entry) error
 	// FindLaunch gives a code, spent or not, and its application; either is nil when it is not there.
 	FindLaunch(ctx context.Context, hash []byte) (*LaunchCode, *Application, error)
 	// SpendLaunch spends a code that came with the right signature, and counts one that did not. Of many that come at
@@ -102,7 +104,7 @@ func (l *Launcher) Launch(ctx context.Context, id string) (address string, err e
 	err = l.Codes.KeepLaunch(ctx, LaunchCode{
 		Hash: hash[:], TenantID: by.TenantID, UserID: by.UserID, ApplicationID: a.ID, Environment: l.Environment,
 		Scope: by.Permissions.Names(), CreatedAt: now, ExpiresAt: now.Add(launchLifetime),
-	}, l.entry(ctx, by.TenantID, auditLaunchCreate))
+	}, by.CredentialID, l.entry(ctx, by.TenantID, auditLaunchCreate))
 	return a.LaunchURL + "/auth?lpl=" + payload, err
 }
 
@@ -134,7 +136,7 @@ func (l *Launcher) Exchange(ctx context.Context, signature, code string) (Tokens
 		return Tokens{}, fault.New(fault.Unauthenticated, "launch_refused", "The code does not hold, or not any more.")
 	}
 	return l.Families.Start(ctx, FamilyDraft{
-		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Confined: true, Agent: a.Name,
+		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Confined: true, Strong: c.Strong, Agent: a.Name,
 		Scope: append((place.Permissions & principal.ParsePermissions(c.Scope)).Names(), OfflineAccess),
 	})
 }
@@ -166,11 +168,15 @@ func (l *Launcher) shared(a *Application) (string, error) {
 	return string(text), err
 }
 
-// place is what the user is worth in the tenant where they launched; nil when they are no member any more.
+// place is what the user is worth in the tenant where they launched; nil when they are no member any more, or the tenant
+// requires more by now than they proved.
 func (l *Launcher) place(ctx context.Context, c LaunchCode) (*Standing, error) {
 	standing, err := l.Tenants.MemberStanding(ctx, c.TenantID, c.UserID)
 	if fault.Is(err, fault.NotFound) || (err == nil && standing.Environment != l.Environment) {
 		return nil, nil //nolint:nilnil // no member is an answer
+	}
+	if err == nil && standing.MFARequired && !c.Strong {
+		return nil, nil //nolint:nilnil // neither is this
 	}
 	return &standing, err
 }

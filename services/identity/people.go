@@ -76,8 +76,6 @@ type SignInStore interface {
 	ChooseTenant(ctx context.Context, user, id, tenant string) error
 	// SignInsOf gives the user's sessions that have not ended, the last seen first, at most MostSessions.
 	SignInsOf(ctx context.Context, user string, idle time.Duration, now time.Time) ([]SignIn, error)
-	// OriginOf gives the session that a family of tokens came from; nil when it has ended, or there was none.
-	OriginOf(ctx context.Context, user, family string, now time.Time) (*SignIn, error)
 	// EndSignIn ends a session.
 	EndSignIn(ctx context.Context, user, id string, e audit.Entry) (done bool, err error)
 	// EndEverything ends all of a user's sessions, here and at applications, and what was to become one.
@@ -125,7 +123,8 @@ type Organizations interface {
 // Families is the sign-ins of a user at OAuth clients, of which the authorization server knows.
 type Families interface {
 	// SwitchFamily makes the family's next tokens those of another tenant; with revoke its access tokens end now. Done
-	// is false when the family is not the user's or has ended; one that is confined does not move (Confined).
+	// is false when the family is not the user's or has ended; one that is confined does not move (Confined), nor a weak one
+	// to a tenant that requires more: a fault of kind Denied (mfa_required).
 	SwitchFamily(ctx context.Context, userID, familyID, tenantID string, revoke bool) (done bool, err error)
 	// Confined reports whether a family stays in its tenant; so does one that is not there.
 	Confined(ctx context.Context, userID, familyID string) (bool, error)

@@ -87,6 +87,9 @@ func (s *Service) resolveToken(ctx context.Context, token string) (principal.Pri
 	if t.UserID != nil && t.FamilyID != nil {
 		p.Kind, p.UserID, p.CredentialID = principal.Session, *t.UserID, *t.FamilyID
 		standing, err := s.Tenants.MemberStanding(ctx, p.TenantID, p.UserID)
+		if err == nil && standing.MFARequired && !t.Strong {
+			return principal.Principal{}, unknown() // the tenant requires more by now than its user proved
+		}
 		if p, err = s.standAs(p, standing, err); err != nil {
 			return principal.Principal{}, err
 		}

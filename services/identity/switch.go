@@ -81,28 +81,12 @@ func (p *People) SwitchTenant(ctx context.Context, tenantID string, revoke bool)
 	if err != nil {
 		return Membership{}, err
 	}
-	if err := p.provenFor(ctx, by, m); err != nil {
-		return Membership{}, err
-	}
 	done, err := p.Families.SwitchFamily(ctx, by.UserID, by.CredentialID, tenantID, revoke)
 	if err == nil && !done {
 		err = fault.New(fault.Denied, "no_session", "The session has ended, or is not one that goes on.")
 	}
 	p.Nudge()
 	return m, err
-}
-
-// provenFor refuses a session that began with less than the organization requires: it is not entered from beside. What is
-// known of how a session began lasts as long as the browser's session that it came from.
-func (p *People) provenFor(ctx context.Context, by principal.Principal, m Membership) error {
-	if !m.MFARequired || m.TenantID == by.TenantID {
-		return nil
-	}
-	origin, err := p.SignIns.OriginOf(ctx, by.UserID, by.CredentialID, p.now())
-	if err == nil && (origin == nil || !origin.Strong()) {
-		err = fault.New(fault.Denied, "mfa_required", "The organization requires a second factor: sign in anew, for that organization.")
-	}
-	return err
 }
 
 // ExchangeDraft is a switch of tenants with new tokens in the answer. Nil members were not given.
@@ -129,11 +113,7 @@ func (p *People) ExchangeTenant(ctx context.Context, d ExchangeDraft, further fu
 	if *d.UserID != by.UserID {
 		return Exchanged{}, fault.New(fault.Denied, "another_user", "One can switch for oneself alone.")
 	}
-	m, err := p.membership(ctx, by.UserID, *d.TenantID)
-	if err != nil {
-		return Exchanged{}, err
-	}
-	if err := p.provenFor(ctx, by, m); err != nil {
+	if _, err := p.membership(ctx, by.UserID, *d.TenantID); err != nil {
 		return Exchanged{}, err
 	}
 	x, err := p.Families.Exchange(ctx, Exchange{

@@ -13,6 +13,7 @@ type AccessToken struct {
 	ClientID    string
 	UserID      *string // nil where the client acts for itself
 	FamilyID    *string // the user's sign-in at the client
+	Strong      bool    // the family is (TokenFamily.Strong)
 	Scope       []string
 	Environment string
 	IssuedAt    time.Time

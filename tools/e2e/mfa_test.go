@@ -114,7 +114,9 @@ func TestAuthenticatorAppAndRecoveryCodes(t *testing.T) {
 // An organization can require a second factor: then six digits are mailed to who has set up none.
 func TestAnOrganizationRequiresASecondFactor(t *testing.T) {
 	who := newAccount(t)
-	signIn(t, who).client().patch("/v2/tenant", map[string]any{"mfaRequired": true}).is(ok)
+	s := signIn(t, who)
+	s.client().patch("/v2/tenant", map[string]any{"mfaRequired": true}).is(ok)
+	s.ended() // a password alone is behind it
 	p, at, challenge := knock(t, who, publicClient(world))
 	c := anyone(t)
 	if got := methodsOf(c, challenge); !slices.Equal(got, []string{"email"}) {
@@ -130,6 +132,7 @@ func TestAnOrganizationRequiresASecondFactor(t *testing.T) {
 		t.Errorf("told %v", told)
 	}
 	c.get("/v2/mfa/config?challenge="+challenge).refused(missing, "challenge_not_found")
+	p.session(s.config, who).refresh().client().get(patients).is(ok)
 }
 
 // Attack: brute force of a second factor. Five wrong codes end a challenge, and the right one comes too late.

@@ -187,16 +187,23 @@ func (p *person) codeFor(config oauth2.Config, a account, more ...oauth2.AuthCod
 // signInAt takes somebody through the whole flow at a client.
 func signInAt(t *testing.T, m *mesh.Mesh, a account, config oauth2.Config, more ...oauth2.AuthCodeOption) session {
 	t.Helper()
-	p := newPerson(t, m)
+	s := newPerson(t, m).session(config, a, more...)
+	s.mesh = m
+	return s
+}
+
+// session is a new one at a client, of whoever is at the browser.
+func (p *person) session(config oauth2.Config, a account, more ...oauth2.AuthCodeOption) session {
+	p.t.Helper()
 	p.stop = config.RedirectURL
 	code, verifier := p.codeFor(config, a, more...)
-	got, err := config.Exchange(t.Context(), code, oauth2.VerifierOption(verifier))
+	got, err := config.Exchange(p.t.Context(), code, oauth2.VerifierOption(verifier))
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	secretly(got.AccessToken)
 	secretly(got.RefreshToken)
-	return session{Token: got, by: p, who: a, config: config, mesh: m}
+	return session{Token: got, by: p, who: a, config: config, mesh: world}
 }
 
 // signIn takes somebody of the shared mesh to the shared client.

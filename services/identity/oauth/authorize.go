@@ -34,6 +34,7 @@ type Decision struct {
 	UserID   string
 	TenantID string
 	Confined bool // the sign-in holds for that tenant alone
+	Strong   bool // more than a password stands behind the sign-in
 	SignInID string
 	Agent    string
 	Scopes   []string
@@ -86,7 +87,7 @@ func (s *Server) Grant(ctx context.Context, a *Authorization, d Decision) (Respo
 	if a.TenantID != "" && a.TenantID != d.TenantID {
 		return s.Deny(ctx, a, "access_denied"), nil
 	}
-	if err := s.member(ctx, d.TenantID, d.UserID); fault.Is(err, fault.Denied) {
+	if err := s.member(ctx, d.TenantID, d.UserID, d.Strong); fault.Is(err, fault.Denied) {
 		return s.Deny(ctx, a, "access_denied"), nil
 	} else if err != nil {
 		return Response{}, err

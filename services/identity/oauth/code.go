@@ -17,8 +17,8 @@ func (s *Server) keepCode(ctx context.Context, hash []byte, a *Authorization, d 
 	now := s.instant()
 	code := identity.IssuedCode{
 		Hash: hash, FamilyID: family.String(), ClientID: a.Client.ID, RedirectURI: a.asked, Challenge: a.challenge,
-		UserID: d.UserID, TenantID: d.TenantID, Confined: d.Confined, Agent: d.Agent, Scope: d.Scopes, Environment: s.o.Environment,
-		CreatedAt: now, ExpiresAt: now.Add(identity.CodeLifetime),
+		UserID: d.UserID, TenantID: d.TenantID, Confined: d.Confined, Strong: d.Strong, Agent: d.Agent, Scope: d.Scopes,
+		Environment: s.o.Environment, CreatedAt: now, ExpiresAt: now.Add(identity.CodeLifetime),
 	}
 	if d.SignInID != "" {
 		code.SignInID = &d.SignInID

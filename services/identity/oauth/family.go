@@ -52,7 +52,7 @@ func (s *Server) Start(ctx context.Context, d identity.FamilyDraft) (identity.To
 			return identity.Tokens{}, err
 		}
 	}
-	if err := s.member(ctx, d.TenantID, d.UserID); err != nil {
+	if err := s.member(ctx, d.TenantID, d.UserID, d.Strong); err != nil {
 		return identity.Tokens{}, err
 	}
 	id, err := s.o.NewID()
@@ -61,8 +61,8 @@ func (s *Server) Start(ctx context.Context, d identity.FamilyDraft) (identity.To
 	}
 	now := s.instant()
 	family := identity.TokenFamily{
-		ID: id.String(), UserID: d.UserID, ClientID: c.ID, TenantID: d.TenantID, Confined: d.Confined, Scope: d.Scope,
-		Environment: s.o.Environment, SignInID: d.SignInID, Agent: d.Agent, CreatedAt: now, UsedAt: now,
+		ID: id.String(), UserID: d.UserID, ClientID: c.ID, TenantID: d.TenantID, Confined: d.Confined, Strong: d.Strong,
+		Scope: d.Scope, Environment: s.o.Environment, SignInID: d.SignInID, Agent: d.Agent, CreatedAt: now, UsedAt: now,
 	}
 	access, refresh, err := s.pair(ctx, *c)
 	if err != nil {
@@ -96,14 +96,23 @@ func errNotMember() error {
 	return fault.New(fault.Denied, "not_a_member", "The user is not a member of the organization.")
 }
 
-// member is nil when the user belongs to the tenant now, else errNotMember.
-func (s *Server) member(ctx context.Context, tenant, user string) error {
+// errWeak is the fault of a sign-in that a password alone stands behind, in an organization that requires more.
+func errWeak() error {
+	return fault.New(fault.Denied, "mfa_required", "The organization requires a second factor: sign in anew, for that organization.")
+}
+
+// member is nil when the user belongs to the tenant now, else errNotMember, and when the sign-in is as strong as the
+// tenant requires, else errWeak.
+func (s *Server) member(ctx context.Context, tenant, user string, strong bool) error {
 	if !identity.ValidID(tenant) || !identity.ValidID(user) {
 		return errNotMember()
 	}
 	standing, err := s.o.Tenants.MemberStanding(ctx, tenant, user)
 	if fault.Is(err, fault.NotFound) || (err == nil && standing.Environment != s.o.Environment) {
 		return errNotMember()
+	}
+	if err == nil && standing.MFARequired && !strong {
+		return errWeak()
 	}
 	return err
 }
@@ -114,15 +123,15 @@ func (s *Server) SwitchFamily(ctx context.Context, user, family, tenant string, 
 	if !identity.ValidID(family) {
 		return false, nil
 	}
-	if err := s.member(ctx, tenant, user); err != nil {
-		return false, err
-	}
 	f, err := s.o.Grants.FindFamily(ctx, user, family)
 	if err != nil || f == nil {
 		return false, err
 	}
 	if !f.Admits(tenant) {
 		return false, identity.Confined()
+	}
+	if err := s.member(ctx, tenant, user, f.Strong); err != nil {
+		return false, err
 	}
 	done, err = s.o.Grants.MoveFamily(ctx, user, family, tenant, revoke, s.entry(ctx, user, family, identity.AuditTenantSwitch).In(tenant))
 	s.o.Nudge()

@@ -81,7 +81,7 @@ func (s *Server) about(ctx context.Context, token string, hint fosite.TokenType,
 		return introspection{}, nil
 	}
 	if is.subject != asking {
-		if err := s.member(ctx, is.tenant, is.subject); fault.Is(err, fault.Denied) {
+		if err := s.member(ctx, is.tenant, is.subject, is.strong); fault.Is(err, fault.Denied) {
 			return introspection{}, nil
 		} else if err != nil {
 			return introspection{}, unavailable(err)

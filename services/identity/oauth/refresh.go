@@ -82,7 +82,7 @@ func (s *Server) present(ctx context.Context, p presented) (held, error) {
 		}
 		h.repeat = &before
 	}
-	if err := s.member(ctx, tenant, found.Family.UserID); err != nil {
+	if err := s.member(ctx, tenant, found.Family.UserID, found.Family.Strong); err != nil {
 		if p.tenantID == nil && fault.Is(err, fault.Denied) {
 			err = identity.InvalidGrant()
 		}
@@ -171,7 +171,8 @@ func (s *Server) rotate(ctx context.Context, old identity.IssuedRefresh, t turn)
 }
 
 // Exchange turns a refresh token into the next pair of its family, perhaps in another tenant. Faults: Invalid
-// (invalid_grant) for a token that does not hold or is not the user's, Denied (not_a_member) for a tenant that is not.
+// (invalid_grant) for a token that does not hold or is not the user's, Denied (not_a_member,
+// mfa_required) for a tenant that is not, or that requires more of a sign-in.
 func (s *Server) Exchange(ctx context.Context, x identity.Exchange) (identity.Exchanged, error) {
 	if !s.Genuine(x.RefreshToken) {
 		return identity.Exchanged{}, identity.InvalidGrant()

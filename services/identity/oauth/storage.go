@@ -126,7 +126,7 @@ func (t storage) GetAccessTokenSession(ctx context.Context, signature string, _ 
 	if owner == nil {
 		return nil, fosite.ErrNotFound
 	}
-	about := &session{expires: token.ExpiresAt, subject: owner.ID, tenant: token.TenantID}
+	about := &session{expires: token.ExpiresAt, subject: owner.ID, tenant: token.TenantID, strong: token.Strong}
 	if token.UserID != nil {
 		about.subject = *token.UserID
 	}
@@ -242,7 +242,7 @@ func (t storage) GetRefreshTokenSession(ctx context.Context, signature string, _
 	return &fosite.Request{
 		ID: aFamily + family.UserID + "/" + family.ID, RequestedAt: found.IssuedAt, Client: t.s.stub(x, family.ClientID),
 		RequestedScope: family.Scope, GrantedScope: family.Scope,
-		Session: &session{expires: found.ExpiresAt, subject: family.UserID, tenant: family.TenantID, refresh: true},
+		Session: &session{expires: found.ExpiresAt, subject: family.UserID, tenant: family.TenantID, strong: family.Strong, refresh: true},
 	}, nil
 }
 

@@ -80,6 +80,7 @@ type session struct {
 	expires time.Time
 	subject string // the user; the client where it acts for itself
 	tenant  string
+	strong  bool // more than a password stands behind the user's sign-in
 	refresh bool // a refresh token's
 }
 

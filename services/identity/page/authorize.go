@@ -237,8 +237,8 @@ func (s *Server) decide(ctx context.Context, v *visit) (reply, error) {
 
 func (s *Server) grant(ctx context.Context, v *visit, a *oauth.Authorization, place identity.Membership) (reply, error) {
 	r, err := s.o.OAuth.Grant(ctx, a, oauth.Decision{
-		UserID: v.user.ID, TenantID: place.TenantID, Confined: v.signIn.Federated(), SignInID: v.signIn.ID, Agent: v.signIn.Agent,
-		Scopes: a.Scopes,
+		UserID: v.user.ID, TenantID: place.TenantID, Confined: v.signIn.Federated(), Strong: v.signIn.Strong(), SignInID: v.signIn.ID,
+		Agent: v.signIn.Agent, Scopes: a.Scopes,
 	})
 	if err != nil {
 		return reply{}, err

@@ -125,6 +125,9 @@ func TestStepUp(t *testing.T) {
 		t.Error("the session's cookie is the old one")
 	}
 	b.follow().want(http.StatusOK, "asks for access")
+	if b.submit("/oauth2/authorize", "decision", "allow"); !w.decided.Strong {
+		t.Errorf("granted %+v", w.decided)
+	}
 }
 
 func TestChooseOrganization(t *testing.T) {

@@ -163,11 +163,11 @@ func TestFederatedGrant(t *testing.T) {
 	w.memberships[0].TenantID = hospital
 	b := open(t, w).get("/sign-in/federated?tenantId=" + hospital).get("/sign-in/federated/callback/" + hospital + "?state=s&code=good")
 	b.get(request).submit("/oauth2/authorize", "decision", "allow")
-	if !w.decided.Confined || w.decided.TenantID != hospital {
+	if !w.decided.Confined || !w.decided.Strong || w.decided.TenantID != hospital {
 		t.Errorf("by the provider: %+v", w.decided)
 	}
 	open(t, w).signIn().get(request)
-	if w.decided.Confined || w.decided.UserID == "" {
+	if w.decided.Confined || w.decided.Strong || w.decided.UserID == "" {
 		t.Errorf("by password: %+v", w.decided)
 	}
 }

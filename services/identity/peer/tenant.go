@@ -84,6 +84,7 @@ type standing struct {
 	Tenant struct {
 		Plan              string `json:"plan"`
 		Environment       string `json:"environment"`
+		MFARequired       bool   `json:"mfaRequired"`
 		AgreementAccepted bool   `json:"agreementAccepted"`
 	} `json:"tenant"`
 	Permissions []string `json:"permissions"`
@@ -110,6 +111,6 @@ func (t *Tenants) standing(ctx context.Context, tenant string, of url.Values) (i
 	}
 	return identity.Standing{
 		Plan: s.Tenant.Plan, Environment: s.Tenant.Environment, AgreementAccepted: s.Tenant.AgreementAccepted,
-		Permissions: principal.ParsePermissions(s.Permissions),
+		MFARequired: s.Tenant.MFARequired, Permissions: principal.ParsePermissions(s.Permissions),
 	}, nil
 }

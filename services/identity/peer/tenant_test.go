@@ -75,14 +75,14 @@ func TestStanding(t *testing.T) {
 		if got := r.URL.Query(); len(got["role"]) != 2 && got.Get("user") != "u" {
 			t.Errorf("asked for %v", got)
 		}
-		_, _ = w.Write([]byte(`{"tenant": {"plan": "standard", "environment": "demo", "agreementAccepted": true}, "permissions": ["match:read"]}`))
+		_, _ = w.Write([]byte(`{"tenant": {"plan": "standard", "environment": "demo", "mfaRequired": true, "agreementAccepted": true}, "permissions": ["match:read"]}`))
 	})
 	s, err := tenants.Standing(t.Context(), "t1", []string{"a", "b"})
 	if err != nil || s.Plan != "standard" || s.Environment != "demo" || !s.AgreementAccepted || s.Permissions != principal.MatchRead {
 		t.Errorf("%+v, %v", s, err)
 	}
 	s, err = tenants.MemberStanding(t.Context(), "t1", "u")
-	if err != nil || s.Plan != "standard" || s.Permissions != principal.MatchRead {
+	if err != nil || !s.MFARequired || s.Plan != "standard" || s.Permissions != principal.MatchRead {
 		t.Errorf("%+v, %v", s, err)
 	}
 	if _, err := tenants.MemberStanding(t.Context(), "t2", "u"); !fault.Is(err, fault.NotFound) {

@@ -10,12 +10,12 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
-const familyColumns = `id, user_id, client_id, tenant_id, confined, scope, environment, sign_in_id, agent, created_at, used_at, ended_at`
+const familyColumns = `id, user_id, client_id, tenant_id, confined, strong, scope, environment, sign_in_id, agent, created_at, used_at, ended_at`
 
 const (
 	insertFamily = `
-		INSERT INTO token_family (id, user_id, client_id, tenant_id, confined, scope, environment, sign_in_id, agent, created_at, used_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`
+		INSERT INTO token_family (id, user_id, client_id, tenant_id, confined, strong, scope, environment, sign_in_id, agent, created_at, used_at)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $11)`
 	insertAccess = `
 		INSERT INTO access_token (hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)`
@@ -25,7 +25,7 @@ const (
 // StartFamily is identity.GrantStore's.
 func (s *Store) StartFamily(ctx context.Context, f identity.TokenFamily, access, refresh identity.NewToken, e audit.Entry) error {
 	b := asUser(f.UserID)
-	b.Exec(insertFamily, f.ID, f.UserID, f.ClientID, f.TenantID, f.Confined, f.Scope, f.Environment, f.SignInID, f.Agent, f.CreatedAt)
+	b.Exec(insertFamily, f.ID, f.UserID, f.ClientID, f.TenantID, f.Confined, f.Strong, f.Scope, f.Environment, f.SignInID, f.Agent, f.CreatedAt)
 	b.Exec(insertAccess, access.Hash, access.ID, f.TenantID, f.ClientID, f.UserID, f.ID, f.Scope, f.Environment, f.CreatedAt, access.ExpiresAt)
 	if refresh.Hash != nil {
 		b.Exec(insertRefresh, refresh.Hash, f.ID, f.UserID, f.CreatedAt, refresh.ExpiresAt)
@@ -170,8 +170,8 @@ func endFamilies(b *pg.Batch, user string, now time.Time) {
 
 // listFamilies names the clients, of whatever tenant, and that alone.
 const listFamilies = `
-	SELECT f.id, f.user_id, f.client_id, f.tenant_id, f.confined, f.scope, f.environment, f.sign_in_id, f.agent, f.created_at, f.used_at,
-		f.ended_at, coalesce(c.name, '') AS client_name
+	SELECT f.id, f.user_id, f.client_id, f.tenant_id, f.confined, f.strong, f.scope, f.environment, f.sign_in_id, f.agent, f.created_at,
+		f.used_at, f.ended_at, coalesce(c.name, '') AS client_name
 	FROM token_family f
 	LEFT JOIN oauth_client c ON c.id = CASE WHEN f.client_id ~ '` + uuidForm + `' THEN f.client_id::uuid END
 	WHERE f.user_id = $1 AND f.ended_at IS NULL AND f.used_at > $2

@@ -88,8 +88,8 @@ func TestALaunchIsSeenByWhoPresentsIt(t *testing.T) {
 	_, err := s.CreateApplication(t.Context(), a, idempotency.Key{})
 	check(t, err)
 	c, other := launched(t, newID(t), a.ID, now().Add(time.Minute)), launched(t, newID(t), a.ID, now().Add(time.Minute))
-	check(t, s.KeepLaunch(t.Context(), c, entry(c.TenantID, "launch.create")))
-	check(t, s.KeepLaunch(t.Context(), other, entry(other.TenantID, "launch.create")))
+	check(t, s.KeepLaunch(t.Context(), c, "", entry(c.TenantID, "launch.create")))
+	check(t, s.KeepLaunch(t.Context(), other, "", entry(other.TenantID, "launch.create")))
 	code, found, err := s.FindLaunch(t.Context(), c.Hash)
 	if err != nil || code == nil || found == nil || code.UserID != c.UserID || code.TenantID != c.TenantID || found.ID != a.ID {
 		t.Errorf("%+v, %+v, %v", code, found, err)
@@ -122,7 +122,7 @@ func TestALaunchIsWonOnce(t *testing.T) {
 	}
 	fresh := func() identity.LaunchCode {
 		c := launched(t, newID(t), newID(t), now().Add(time.Minute))
-		check(t, s.KeepLaunch(t.Context(), c, entry(c.TenantID, "launch.create")))
+		check(t, s.KeepLaunch(t.Context(), c, "", entry(c.TenantID, "launch.create")))
 		return c
 	}
 	c := fresh()
@@ -161,8 +161,8 @@ func TestExpiredLaunchesAreSwept(t *testing.T) {
 	t.Parallel()
 	s, _ := open(t)
 	old, live := launched(t, newID(t), newID(t), now().Add(-time.Second)), launched(t, newID(t), newID(t), now().Add(time.Minute))
-	check(t, s.KeepLaunch(t.Context(), old, entry(old.TenantID, "launch.create")))
-	check(t, s.KeepLaunch(t.Context(), live, entry(live.TenantID, "launch.create")))
+	check(t, s.KeepLaunch(t.Context(), old, "", entry(old.TenantID, "launch.create")))
+	check(t, s.KeepLaunch(t.Context(), live, "", entry(live.TenantID, "launch.create")))
 	if gone, err := s.SweepOnce(t.Context()); err != nil || gone != 1 {
 		t.Errorf("swept %d, %v", gone, err)
 	}
@@ -176,7 +176,7 @@ func TestWhatIsDoneWithALaunchIsKeptInTheQueue(t *testing.T) {
 	t.Parallel()
 	s, database := open(t)
 	c := launched(t, newID(t), newID(t), now().Add(time.Minute))
-	check(t, s.KeepLaunch(t.Context(), c, entry(c.TenantID, "launch.create")))
+	check(t, s.KeepLaunch(t.Context(), c, "", entry(c.TenantID, "launch.create")))
 	for _, right := range []bool{false, true, true} {
 		e := entry(c.TenantID, "launch.exchange")
 		_, err := s.SpendLaunch(t.Context(), c.Hash, right, now(), &e)

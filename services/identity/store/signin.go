@@ -101,19 +101,6 @@ func (s *Store) SignInsOf(ctx context.Context, user string, idle time.Duration, 
 	return list, err
 }
 
-const selectOrigin = `
-	SELECT ` + signInColumns + ` FROM sign_in
-	WHERE user_id = $1 AND id = (SELECT sign_in_id FROM token_family WHERE user_id = $1 AND id = $2) AND expires_at > $3`
-
-// OriginOf is identity.SignInStore's.
-func (s *Store) OriginOf(ctx context.Context, user, family string, now time.Time) (*identity.SignIn, error) {
-	var origin *identity.SignIn
-	b := asUser(user)
-	pg.Row(b, &origin, selectOrigin, user, family, now)
-	err := s.DB.Send(ctx, b)
-	return origin, err
-}
-
 // EndSignIn is identity.SignInStore's.
 func (s *Store) EndSignIn(ctx context.Context, user, id string, e audit.Entry) (bool, error) {
 	b := asUser(user)

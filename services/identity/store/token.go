@@ -60,14 +60,17 @@ const uuidForm = `^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$`
 const (
 	// seeIssued lets the batch see the one token.
 	seeIssued = `SELECT set_config('app.session', $1, true)`
-	// enterOwner lets the batch see the token's client, which may be of another tenant than a user's token. The public
-	// client's id is no UUID, and no row.
+	// enterOwner lets the batch see the token's client, which may be of another tenant than a user's token, and its user's
+	// sign-in. The public client's id is no UUID, and no row.
 	enterOwner = `
-		SELECT set_config('app.credential_id', client_id, true) FROM access_token
-		WHERE hash = $1 AND client_id ~ '` + uuidForm + `'`
+		SELECT set_config('app.credential_id', CASE WHEN client_id ~ '` + uuidForm + `' THEN client_id ELSE '' END, true),
+			set_config('app.user_id', coalesce(user_id::text, ''), true)
+		FROM access_token WHERE hash = $1`
 
 	selectIssued = `
-		SELECT hash, id, tenant_id, client_id, user_id, family_id, scope, environment, issued_at, expires_at
+		SELECT hash, id, tenant_id, client_id, user_id, family_id,
+			coalesce((SELECT strong FROM token_family WHERE token_family.id = access_token.family_id), false) AS strong,
+			scope, environment, issued_at, expires_at
 		FROM access_token WHERE hash = $1`
 	selectOwner = `
 		SELECT ` + clientColumns + ` FROM oauth_client

@@ -37,7 +37,7 @@ func (n *neighbour) MemberStanding(_ context.Context, tenant, user string) (iden
 	if !ok || !member {
 		return identity.Standing{}, fault.New(fault.NotFound, "member_not_found", "There is no such member.")
 	}
-	s.Permissions = permissions
+	s.Permissions, s.MFARequired = permissions, n.mfa[tenant]
 	return s, nil
 }
 

@@ -82,6 +82,16 @@ func (n *neighbour) Member(_ context.Context, tenant, user string) (identity.Mem
 	return identity.Member{}, fault.New(fault.NotFound, "member_not_found", "There is no such member.")
 }
 
+// require lets a tenant require a second factor, or not any more.
+func (n *neighbour) require(tenant string, required bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.mfa == nil {
+		n.mfa = map[string]bool{}
+	}
+	n.mfa[tenant] = required
+}
+
 func (n *neighbour) TenantName(_ context.Context, tenant string) (string, error) {
 	return "Tenant " + tenant, nil
 }

@@ -60,22 +60,19 @@ func TestASwitchDoesNotGoAroundTheSecondFactor(t *testing.T) {
 	t.Parallel()
 	m := start(t)
 	w := m.traveller(t)
-	m.tenants.mfa = map[string]bool{w.two: true}
-	enter := func(in *string) (get, post reply) {
-		tokens, err := m.server.Start(t.Context(), identity.FamilyDraft{ClientID: publicID, UserID: w.user, TenantID: w.one, SignInID: in})
+	m.tenants.require(w.two, true)
+	enter := func(strong bool) (get, post reply) {
+		tokens, err := m.server.Start(t.Context(), identity.FamilyDraft{ClientID: publicID, UserID: w.user, TenantID: w.one, Strong: strong})
 		check(t, err)
 		by, _ := m.resolve(t, tokens.AccessToken)
 		body := `{"tenantId": "` + w.two + `", "userId": "` + w.user + `", "refreshToken": "` + tokens.RefreshToken + `", "revokeToken": false}`
 		get = m.ask(t, by, http.MethodGet, "/v2/user/switch-tenant/"+w.two+"?revokeToken=false", "")
 		return get, m.ask(t, by, http.MethodPost, "/tenant/switch-tenant", body)
 	}
-	weak, strong := m.browsing(t, w.user, identity.ByPassword), m.browsing(t, w.user, identity.ByPassword, identity.ByOneTime)
-	for what, in := range map[string]*string{"a password alone": &weak, "nobody knows what": nil} {
-		get, post := enter(in)
-		expect(t, what, get, http.StatusForbidden, "mfa_required")
-		expect(t, what, post, http.StatusForbidden, "mfa_required")
-	}
-	if get, post := enter(&strong); get.status != http.StatusOK || post.status != http.StatusOK {
+	get, post := enter(false)
+	expect(t, "switched", get, http.StatusForbidden, "mfa_required")
+	expect(t, "exchanged", post, http.StatusForbidden, "mfa_required")
+	if get, post := enter(true); get.status != http.StatusOK || post.status != http.StatusOK {
 		t.Errorf("with a second factor: %d %s, %d %s", get.status, get.raw, post.status, post.raw)
 	}
 }
