@@ -29,13 +29,14 @@ type LaunchCode struct {
 	Environment   string
 	Scope         []string // what the session that launched could do
 	Strong        bool     // as that session is; whoever keeps the code knows
+	Confined      bool     // to its tenant, likewise
 	CreatedAt     time.Time
 	ExpiresAt     time.Time
 }
 
 // LaunchStore keeps codes of launches.
 type LaunchStore interface {
-	// KeepLaunch stores a code of a user's session, a family or a browser's, and makes it as strong as that is.
+	// KeepLaunch stores a code of a user's session, a family or a browser's, and makes it as strong, and as confined, as that is.
 	KeepLaunch(ctx context.Context, c LaunchCode, session string, e audit.Entry) error
 	// FindLaunch gives a code, spent or not, and its application; either is nil when it is not there.
 	FindLaunch(ctx context.Context, hash []byte) (*LaunchCode, *Application, error)
@@ -136,7 +137,7 @@ func (l *Launcher) Exchange(ctx context.Context, signature, code string) (Tokens
 		return Tokens{}, fault.New(fault.Unauthenticated, "launch_refused", "The code does not hold, or not any more.")
 	}
 	return l.Families.Start(ctx, FamilyDraft{
-		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Confined: true, Strong: c.Strong, Agent: a.Name,
+		ClientID: l.PublicClient, UserID: c.UserID, TenantID: c.TenantID, Confined: c.Confined, Strong: c.Strong, Agent: a.Name,
 		Scope: append((place.Permissions & principal.ParsePermissions(c.Scope)).Names(), OfflineAccess),
 	})
 }

@@ -9,13 +9,17 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/identity"
 )
 
-// insertLaunch makes the code as strong as the session that launches: a sign-in at a client, or at the browser.
+// insertLaunch makes the code as strong as the session that launches, a sign-in at a client or at the browser, and holds
+// it to its tenant if that is.
 const insertLaunch = `
-	INSERT INTO launch_code (hash, tenant_id, user_id, application_id, environment, scope, created_at, expires_at, strong)
+	INSERT INTO launch_code (hash, tenant_id, user_id, application_id, environment, scope, created_at, expires_at, strong, confined)
 	VALUES ($1, $2, $3, $4, $5, $6, $7, $8, coalesce(
 		(SELECT strong FROM token_family WHERE id = $9::uuid AND user_id = $3),
 		(SELECT NOT methods <@ ARRAY[$10::text] FROM sign_in WHERE id = $9::uuid AND user_id = $3),
-		false))`
+		false), coalesce(
+		(SELECT confined FROM token_family WHERE id = $9::uuid AND user_id = $3),
+		(SELECT $11::text = ANY (methods) FROM sign_in WHERE id = $9::uuid AND user_id = $3),
+		true))`
 
 // KeepLaunch is identity.LaunchStore's.
 func (s *Store) KeepLaunch(ctx context.Context, c identity.LaunchCode, session string, e audit.Entry) error {
@@ -25,14 +29,14 @@ func (s *Store) KeepLaunch(ctx context.Context, c identity.LaunchCode, session s
 	}
 	b := asUser(c.UserID)
 	as(b, c.TenantID)
-	b.Exec(insertLaunch, c.Hash, c.TenantID, c.UserID, c.ApplicationID, c.Environment, c.Scope, c.CreatedAt, c.ExpiresAt, id, identity.ByPassword)
+	b.Exec(insertLaunch, c.Hash, c.TenantID, c.UserID, c.ApplicationID, c.Environment, c.Scope, c.CreatedAt, c.ExpiresAt, id, identity.ByPassword, identity.ByFederated)
 	audit.Keep(b, e)
 	return s.DB.Send(ctx, b)
 }
 
 const (
 	selectLaunch = `
-		SELECT hash, tenant_id, user_id, application_id, environment, scope, strong, created_at, expires_at
+		SELECT hash, tenant_id, user_id, application_id, environment, scope, strong, confined, created_at, expires_at
 		FROM launch_code WHERE hash = $1`
 	// seeLaunched lets the batch see the code's application too.
 	seeLaunched    = `SELECT set_config('app.credential_id', application_id::text, true) FROM launch_code WHERE hash = $1`

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/patient-mesh/patient-mesh/libs/launch"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
 	"github.com/patient-mesh/patient-mesh/services/identity/oauth"
@@ -83,6 +84,43 @@ func TestAConfinedSessionIsNotTheAccountsOwner(t *testing.T) {
 		r = m.ask(t, by, http.MethodGet, "/mfa/code", "")
 		if (r.text("code") == "confined") != confined || (r.status == http.StatusForbidden) != confined {
 			t.Errorf("confined %v: %d %s", confined, r.status, r.raw)
+		}
+	}
+}
+
+// Attack: out of one's organization by a launch. Whoever was not held to one before is not held by it either.
+func TestALaunchIsAsConfinedAsTheSessionThatLaunched(t *testing.T) {
+	t.Parallel()
+	m := start(t)
+	a, w := m.application(t, ""), m.traveller(t)
+	family := func(confined bool) string {
+		tokens, err := m.server.Start(t.Context(), identity.FamilyDraft{
+			ClientID: publicID, UserID: w.user, TenantID: w.one, Confined: confined, Scope: []string{"patient:read"},
+		})
+		check(t, err)
+		return tokens.FamilyID
+	}
+	for name, session := range map[string]struct {
+		id   string
+		free bool
+	}{
+		"a family of one organization's": {family(true), false},
+		"a family of the user's":         {family(false), true},
+		"a browser by password":          {m.browsing(t, w.user, identity.ByPassword), true},
+		"a browser by a provider":        {m.browsing(t, w.user, identity.ByFederated), false},
+		"nobody knows what":              {newID(t), false},
+	} {
+		launcher := w.by
+		launcher.CredentialID = session.id
+		l := m.launch(t, launcher, a)
+		r := m.exchange(t, launch.Sign(a.secret, l.SecurityCode), l.SecurityCode)
+		if r.status != http.StatusOK {
+			t.Fatalf("%s: %d %s", name, r.status, r.raw)
+		}
+		launched, _ := m.resolve(t, r.text("access_token"))
+		switched := m.ask(t, launched, http.MethodGet, "/v2/user/switch-tenant/"+w.two, "")
+		if want := map[bool]int{true: http.StatusOK, false: http.StatusForbidden}[session.free]; switched.status != want {
+			t.Errorf("%s: %d %s", name, switched.status, switched.raw)
 		}
 	}
 }
