@@ -122,13 +122,13 @@ func TestEveryAccessToAPatientLeavesOneRecord(t *testing.T) {
 
 	eventually(t, 10*time.Second, func() bool { // of other services too, which have relays of their own
 		list := told(recordsAt(c, trail))
-		return slices.Contains(list, "member.change success") && slices.Contains(list, "token.mint success")
+		return slices.Contains(list, "tenant.create success") && slices.Contains(list, "member.change success") && slices.Contains(list, "token.mint success")
 	})
 	all := recordsAt(c, trail+"?size=7")
 	if last, err := audit.Verify(audit.Genesis, all); err != nil || last != all[len(all)-1].Hash {
 		t.Errorf("the chain as it is shown: %v", err)
 	}
-	if len(all) != len(mine)+5 { // those two, a list, and two reads of nobody
+	if len(all) != len(mine)+6 { // those three, a list, and two reads of nobody
 		t.Errorf("%v", told(all))
 	}
 	if v := verify(c); !v.Intact || !v.Complete || v.Total != len(all) || v.Records != len(all) {
@@ -154,7 +154,7 @@ func TestATamperedTrailShows(t *testing.T) {
 			at, _ := stored(who, ana())
 			who.get(at).is(ok)
 			who.delete(at).is(ok)
-			eventually(t, 10*time.Second, func() bool { return len(recordsAt(who, trail)) == 5 }) // with those of its member and key
+			eventually(t, 10*time.Second, func() bool { return len(recordsAt(who, trail)) == 6 }) // with those of the tenant itself, its member and its key
 			if v := verify(who); !v.Intact {
 				t.Fatalf("%+v", v)
 			}
@@ -234,4 +234,42 @@ func clerkKey(t *testing.T, c *client) string {
 	}
 	t.Fatal("no such role")
 	return ""
+}
+
+// TestTheTrailTellsOfSignIns has a person sign in by the pages, first with a wrong password.
+func TestTheTrailTellsOfSignIns(t *testing.T) {
+	c := newTenant(t)
+	tenant := fmt.Sprint(c.get("/v2/tenant").is(ok).object()["id"])
+	const password = "a heron over slow water"
+	var user struct{ ID, Email string }
+	inner(t, "identity", http.MethodPost, "/internal/user", map[string]any{
+		"email": fmt.Sprintf("ines.%d@example.org", time.Now().UnixNano()), "password": password, "firstName": "Ines", "lastName": "Vidal", "emailVerified": true,
+	}, &user)
+	inner(t, "tenant", http.MethodPut, "/internal/tenant/"+tenant+"/member/"+user.ID, map[string]any{"roles": []string{"Owner"}}, nil)
+
+	p := newPerson(t, world)
+	refused := p.submit(p.visit("/sign-in").is(ok), map[string]string{"email": user.Email, "password": "not it at all"})
+	if refused.status == ok {
+		t.Fatalf("signed in with a wrong password: %s", refused.shown())
+	}
+	p.submit(refused, map[string]string{"email": user.Email, "password": password}).is(ok)
+
+	var found []audit.Record
+	eventually(t, 10*time.Second, func() bool {
+		found = recordsAt(c, trail+"?actor="+user.ID)
+		return len(found) >= 2
+	})
+	list := told(found)
+	slices.Sort(list)
+	if diff := cmp.Diff([]string{"sign_in.failure failure", "sign_in.success success"}, list); diff != "" {
+		t.Error(diff)
+	}
+	for _, r := range found {
+		if r.Actor.Type != "user" || r.Actor.ID != user.ID || r.TenantID != tenant {
+			t.Errorf("%+v", r)
+		}
+	}
+	if v := verify(c); !v.Intact || !v.Complete {
+		t.Errorf("%+v", v)
+	}
 }

@@ -215,6 +215,7 @@ func startAt(t testing.TB, publicURL string, options ...func(*settings)) *meshed
 }
 
 func entryIn(t testing.TB, tenant string) audit.Entry {
+	t.Helper()
 	return audit.Of(t.Context(), time.Now(), uuid.NewV7, "test").In(tenant)
 }
 

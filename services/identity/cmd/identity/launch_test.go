@@ -14,6 +14,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/launch"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/services/identity"
@@ -135,7 +136,7 @@ func TestLaunchesUnderWayEndWithThePassword(t *testing.T) {
 	m := start(t)
 	a, by, other := m.application(t, ""), m.member(principal.PatientRead), m.member(principal.PatientRead)
 	l, spared := m.launch(t, by, a), m.launch(t, other, a)
-	check(t, m.server.EndFamilies(t.Context(), by.UserID))
+	check(t, m.people.SignIns.EndEverything(t.Context(), by.UserID, m.clock.now(), audit.Entry{}))
 	if r := m.exchange(t, launch.Sign(a.secret, l.SecurityCode), l.SecurityCode); r.status != http.StatusUnauthorized {
 		t.Errorf("%d %s", r.status, r.raw)
 	}
