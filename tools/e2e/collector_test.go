@@ -56,11 +56,11 @@ func (c *collector) contains(path string, text []byte) bool {
 	return slices.ContainsFunc(c.batches[path], func(batch []byte) bool { return bytes.Contains(batch, text) })
 }
 
-// matches reports whether what came to a path holds a match.
-func (c *collector) matches(path string, text *regexp.Regexp) bool {
+// matches reports whether what came to a path matches a pattern where a literal stands.
+func (c *collector) matches(path, literal string, pattern *regexp.Regexp) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return slices.ContainsFunc(c.batches[path], text.Match)
+	return slices.ContainsFunc(c.batches[path], func(batch []byte) bool { return near(batch, literal, pattern) })
 }
 
 // each gives everything that came, by its path.
