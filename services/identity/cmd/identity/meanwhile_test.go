@@ -30,7 +30,7 @@ func TestASignInUnderWayEndsWithThePassword(t *testing.T) {
 			t.Parallel()
 			m := start(t)
 			user, tenant := m.registered(t, "ada@example.org")
-			m.tenants.mfa = map[string]bool{tenant: second}
+			m.tenants.require(tenant, second)
 			m.open(t, "192.0.2.1", "/user/public/reset-password", `{"email": "ada@example.org"}`)
 			link := m.mailed(t, "ada@example.org", 2).link(t)
 			m.people.Organizations = interrupted{m.people.Organizations, func() {

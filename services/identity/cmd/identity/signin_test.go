@@ -320,7 +320,7 @@ func TestASecondFactorThatAnOrganizationRequires(t *testing.T) {
 	t.Parallel()
 	m := start(t)
 	_, tenant := m.registered(t, "ada@example.org")
-	m.tenants.mfa = map[string]bool{tenant: true}
+	m.tenants.require(tenant, true)
 	entered, err := m.people.SignIn(t.Context(), stranger, "ada@example.org", goodPassword)
 	if err != nil || entered.Challenge == nil || entered.Cookie != "" || entered.Device != "" {
 		t.Fatalf("%+v, %v", entered, err)
