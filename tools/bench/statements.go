@@ -84,7 +84,7 @@ func awaitBatch(ctx context.Context, log io.Reader, tenant string) ([]statement,
 		if _, err := io.Copy(&text, log); err != nil {
 			return nil, err
 		}
-		if found := batchIn(text.String(), tenant); len(found) > 1 && text.Len() == before {
+		if found := own(batchIn(text.String(), tenant)); len(found) > 1 && text.Len() == before {
 			return found, nil
 		}
 		select {
@@ -117,6 +117,22 @@ func batchIn(log, tenant string) []statement {
 		}
 	}
 	return sessions[last]
+}
+
+// own cuts a batch off where the session goes on with what belongs to nobody's request: the relay of audit entries, and
+// the commit of them that reads share.
+func own(batch []statement) []statement {
+	if len(batch) == 0 {
+		return batch
+	}
+	reads := len(batch) > 1 && strings.HasPrefix(strings.TrimSpace(batch[1].sql), "SELECT")
+	end := slices.IndexFunc(batch, func(s statement) bool {
+		return strings.Contains(s.sql, "audit_") && (reads || !strings.Contains(s.sql, "INSERT INTO audit_entry"))
+	})
+	if end < 0 {
+		return batch
+	}
+	return batch[:end]
 }
 
 // entry is one of a log; its text goes over as many lines as it needs.

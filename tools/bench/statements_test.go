@@ -50,3 +50,13 @@ func TestPgbenchIsRead(t *testing.T) {
 		t.Error("a run without a rate is accepted")
 	}
 }
+
+func TestABatchEndsWhereTheTrailBegins(t *testing.T) {
+	name, read, write := statement{sql: "SELECT set_config($1)"}, statement{sql: "\n\tSELECT id FROM patient"}, statement{sql: "INSERT INTO patient"}
+	entry, relay := statement{sql: "INSERT INTO audit_entry (entries) VALUES ($1)"}, statement{sql: "UPDATE audit_lease SET owner = $1"}
+	for want, batch := range map[int][]statement{2: {name, read, entry, relay}, 3: {name, write, entry, relay}, 0: nil} {
+		if got := own(batch); len(got) != want {
+			t.Errorf("%d statements of %v, want %d", len(got), batch, want)
+		}
+	}
+}
