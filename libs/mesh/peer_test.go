@@ -42,6 +42,7 @@ func serve(t testing.TB, handler fasthttp.RequestHandler) *backend {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		_ = server.ShutdownWithContext(ctx)
+		_ = ln.Close() // a server that has not begun yet is not told to stop
 		<-done
 	}
 	t.Cleanup(b.stop)
