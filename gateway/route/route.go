@@ -30,8 +30,12 @@ type Traits struct {
 	Repeat    mesh.Repeat
 }
 
-// DefaultBodyLimit is the longest body of a route that does not say otherwise, in bytes.
-const DefaultBodyLimit = 1 << 20
+// The longest bodies, in bytes.
+const (
+	DefaultBodyLimit = 1 << 20   // of a route that does not say otherwise
+	DocumentLimit    = 8 << 20   // of a document's JSON: a payload may be 1 MiB before it is escaped
+	ContentLimit     = 100 << 20 // of a document's bytes, unless it is configured
+)
 
 // Limit is the longest body that the route takes, in bytes.
 func (r *Route) Limit() int64 {

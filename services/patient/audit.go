@@ -13,3 +13,12 @@ const (
 	auditDeceasedMark   = "deceased.mark"
 	auditDeceasedUnmark = "deceased.unmark"
 )
+
+// The actions on children, behind the name of their kind: address.create and so on.
+const (
+	auditChildCreate = ".create"
+	auditChildList   = ".list"
+	auditChildRead   = ".read"
+	auditChildUpdate = ".update"
+	auditChildDelete = ".delete"
+)
