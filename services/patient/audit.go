@@ -12,4 +12,5 @@ const (
 	auditDeceasedRead   = "deceased.read"
 	auditDeceasedMark   = "deceased.mark"
 	auditDeceasedUnmark = "deceased.unmark"
+	auditRecordRead     = "record.read"
 )

@@ -19,6 +19,7 @@ type Server struct {
 	Contacts    *patient.Children[patient.Contact, *patient.Contact, patient.ContactInput]
 	Aliases     *patient.Children[patient.Alias, *patient.Alias, patient.AliasInput]
 	Identifiers *patient.Children[patient.Identifier, *patient.Identifier, patient.IdentifierInput]
+	Records     *patient.Records
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)
