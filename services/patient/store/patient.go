@@ -99,9 +99,9 @@ func planLimit(limit int) error {
 }
 
 const (
-	read = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`
-	live = `SELECT EXISTS (SELECT FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL)`
-	find = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND (deleted_at IS NULL OR $3)`
+	read   = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`
+	isLive = `SELECT EXISTS (SELECT FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL)`
+	find   = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND (deleted_at IS NULL OR $3)`
 )
 
 // Read gives a patient by primary key, and keeps before that whether there was one.
@@ -119,7 +119,7 @@ func (s *Store) Read(ctx context.Context, tenant string, id int64, e audit.Entry
 func (s *Store) Live(ctx context.Context, tenant string, id int64) (bool, error) {
 	var found bool
 	b := pg.Tenant(tenant)
-	pg.Value(b, &found, live, tenant, id)
+	pg.Value(b, &found, isLive, tenant, id)
 	return found, s.db.Send(ctx, b)
 }
 
