@@ -2,10 +2,8 @@ package patient
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
@@ -93,7 +91,7 @@ func (s *Service) Create(ctx context.Context, in Input, key idempotency.Key, ans
 	e := s.entry(ctx, auditCreate, 0)
 	id, repeat, err := s.Store.Create(ctx, p, by, limit(by), key, body, e)
 	if fault.Is(err, fault.PlanLimit) {
-		err = s.refused(ctx, e, err)
+		err = refused(ctx, s.Store, e, err)
 	}
 	p.ID = id
 	return p, repeat, err
@@ -169,9 +167,6 @@ func (s *Service) ValueSets(ctx context.Context) error {
 	return err
 }
 
-// Precondition says whether a version may be changed; its error is the answer when it may not.
-type Precondition func(version int64) error
-
 // Update applies what an input gives.
 func (s *Service) Update(ctx context.Context, id int64, in Input, may Precondition) (Patient, error) {
 	return s.change(ctx, id, verb{
@@ -232,8 +227,7 @@ type verb struct {
 	apply   func(p Patient, now time.Time) (Patient, []fault.Field)
 }
 
-// change reads, applies and saves over the version it read. No lock is held between the two trips; when another change
-// came first it starts over, after a pause that chance makes longer the more there are, until the request's deadline.
+// change reads, applies and saves over the version it read.
 func (s *Service) change(ctx context.Context, id int64, v verb) (Patient, error) {
 	by, err := principal.Require(ctx, v.need)
 	if err != nil {
@@ -242,27 +236,8 @@ func (s *Service) change(ctx context.Context, id int64, v verb) (Patient, error)
 	if len(v.faults) > 0 {
 		return Patient{}, fault.InvalidFields(v.faults)
 	}
-	pauses := &backoff.ExponentialBackOff{
-		InitialInterval: 2 * time.Millisecond, RandomizationFactor: 0.9, Multiplier: 1.5, MaxInterval: 100 * time.Millisecond,
-	}
-	after, err := backoff.Retry(ctx, func() (Patient, error) {
-		after, saved, err := s.attempt(ctx, id, by, v)
-		if err != nil {
-			return after, backoff.Permanent(err)
-		}
-		if !saved {
-			return after, errOvertaken
-		}
-		return after, nil
-	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
-	if errors.Is(err, errOvertaken) || errors.Is(err, context.DeadlineExceeded) {
-		return Patient{}, fault.Away(err, "The patient is being changed by too many at once; try again shortly.")
-	}
-	return after, err
+	return untilSaved(ctx, func() (Patient, bool, error) { return s.attempt(ctx, id, by, v) })
 }
-
-// errOvertaken says that another change came first.
-var errOvertaken = errors.New("another change came first")
 
 // attempt is one way through a change.
 func (s *Service) attempt(ctx context.Context, id int64, by principal.Principal, v verb) (after Patient, saved bool, err error) {
@@ -276,7 +251,7 @@ func (s *Service) attempt(ctx context.Context, id int64, by principal.Principal,
 	}
 	after, fields, err := s.apply(*before, v)
 	if err != nil {
-		return Patient{}, false, s.refused(ctx, e, err)
+		return Patient{}, false, refused(ctx, s.Store, e, err)
 	}
 	if len(fields) == 0 && (before.DeletedAt == nil) == (after.DeletedAt == nil) {
 		return *before, true, s.Store.Keep(ctx, e) // nothing to change: the version and its tag stay
@@ -287,30 +262,17 @@ func (s *Service) attempt(ctx context.Context, id int64, by principal.Principal,
 	}
 	saved, err = s.Store.Save(ctx, after, Change{By: by, What: v.what, Fields: fields, Count: v.count, Entry: e}, bound)
 	if fault.Is(err, fault.PlanLimit) {
-		err = s.refused(ctx, e, err)
+		err = refused(ctx, s.Store, e, err)
 	}
 	return after, saved, err
-}
-
-// refused keeps that an action was, and gives the refusal.
-func (s *Service) refused(ctx context.Context, e audit.Entry, refusal error) error {
-	if err := s.Store.Keep(ctx, e.Failed()); err != nil {
-		return err
-	}
-	return refusal
 }
 
 // apply makes the next version of what was read, with the fields in which they differ, or says why there can be none.
 func (s *Service) apply(before Patient, v verb) (after Patient, fields []string, err error) {
 	now := s.now()
 	after, faults := v.apply(before, now)
-	if len(faults) > 0 {
-		return Patient{}, nil, fault.InvalidFields(faults)
-	}
-	if v.may != nil {
-		if err := v.may(before.Version); err != nil {
-			return Patient{}, nil, err
-		}
+	if err := permitted(faults, v.may, before.Version); err != nil {
+		return Patient{}, nil, err
 	}
 	after.UpdatedAt = now
 	after.Version = before.Version + 1

@@ -229,7 +229,11 @@ func cursor(part page.Request, start int64) (int64, error) {
 	}
 	id, err := strconv.ParseInt(part.After, 10, 64)
 	if err != nil {
-		return 0, fault.InvalidFields([]fault.Field{{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"}})
+		return 0, invalidCursor()
 	}
 	return id, nil
+}
+
+func invalidCursor() error {
+	return fault.InvalidFields([]fault.Field{{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"}})
 }
