@@ -148,12 +148,12 @@ func gather[T any](
 	}
 	e := r.Service.entry(ctx, auditRecordRead, id)
 	if kept == nil {
-		return found, nil, r.Service.refused(ctx, e, missing())
+		return found, nil, refused(ctx, r.Service.Store, e, missing())
 	}
 	got := <-answered
 	switch {
 	case got.err != nil && !partial:
-		return found, nil, r.Service.refused(ctx, e, got.err)
+		return found, nil, refused(ctx, r.Service.Store, e, got.err)
 	case got.err != nil:
 		got.documents = nil
 	}

@@ -3,7 +3,6 @@ package rest
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -33,49 +32,6 @@ type children[N any, P patient.Noun[N], I patient.ChildInput[N], S any] struct {
 	show  func(child N, now time.Time) S
 	// needs names, for a member that some rule looks at, the members that the rule looks at besides.
 	needs map[string][]string
-}
-
-// face is one of the two interfaces.
-type face struct {
-	root     string // of its paths
-	version  string // told apart by it: a key of one interface is no key of the other
-	spelling spelling
-}
-
-func v3() face { return face{root: "/v3/patient/", version: "v3"} }
-func v2() face { return face{root: "/v2/patient/", version: "v2"} }
-
-func (f face) spelt(s spelling) face {
-	f.spelling = s
-	return f
-}
-
-// spelling is what an interface calls members otherwise than nouns do; nil where it calls none otherwise.
-type spelling map[string]string
-
-func (s spelling) of(name string) string {
-	if own, differs := s[name]; differs {
-		return own
-	}
-	return name
-}
-
-// fields spells the members that faults name as the request does.
-func (s spelling) fields(faults []fault.Field) []fault.Field {
-	spelt := slices.Clone(faults)
-	for i := range spelt {
-		spelt[i].Field = s.of(spelt[i].Field)
-	}
-	return spelt
-}
-
-// err does so for what a verb refuses.
-func (s spelling) err(err error) error {
-	refusal, is := errors.AsType[*fault.Error](err)
-	if !is || len(s) == 0 || refusal.Kind != fault.Invalid || len(refusal.Fields) == 0 {
-		return err
-	}
-	return fault.InvalidFields(s.fields(refusal.Fields))
 }
 
 // made is the headers of what a POST created.
@@ -150,14 +106,20 @@ type listing struct {
 	Active, Page, Size, After *string
 }
 
+// parseChildPage reads which part is asked for of a list whose cursors are ids of children.
+func parseChildPage(number, size, after *string) (page.Request, []fault.Field) {
+	part, faults := page.Parse(number, size, after)
+	if id, err := uuid.Parse(part.After); part.After != "" && (err != nil || id.String() != part.After) {
+		faults = append(faults, fault.Field{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"})
+	}
+	return part, faults
+}
+
 func (c children[N, P, I, S]) list(ctx context.Context, patientID string, asked listing) (listed[S], *string, error) {
 	if _, err := principal.Require(ctx, principal.PatientRead); err != nil {
 		return listed[S]{}, nil, err // before the parameters' faults
 	}
-	part, faults := page.Parse(asked.Page, asked.Size, asked.After)
-	if part.After != "" && !validChildID(part.After) {
-		faults = append(faults, fault.Field{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"})
-	}
+	part, faults := parseChildPage(asked.Page, asked.Size, asked.After)
 	which, further := patient.ParseWhich(asked.Active)
 	if faults = append(faults, further...); len(faults) > 0 {
 		return listed[S]{}, nil, fault.InvalidFields(faults)
@@ -180,7 +142,7 @@ func (c children[N, P, I, S]) list(ctx context.Context, patientID string, asked 
 }
 
 func (c children[N, P, I, S]) read(ctx context.Context, patientID, childID string) (shown S, etag *string, err error) {
-	child, err := c.verbs.Read(ctx, parseID(patientID), parseChildID(childID))
+	child, err := c.verbs.Read(ctx, parseID(patientID), childID)
 	if err != nil {
 		return shown, nil, err
 	}
@@ -197,7 +159,7 @@ func (c children[N, P, I, S]) update(ctx context.Context, patientID, childID str
 	if o.Err() != nil {
 		return shown, nil, o.Err(c.broken(o, in.Validate(c.verbs.Service.Now()))...)
 	}
-	child, err := c.verbs.Update(ctx, parseID(patientID), parseChildID(childID), in, precondition(ifMatch))
+	child, err := c.verbs.Update(ctx, parseID(patientID), childID, in, precondition(ifMatch))
 	if err != nil {
 		return shown, nil, c.spelling.err(err)
 	}
@@ -212,24 +174,10 @@ func (c children[N, P, I, S]) answer(child N) (S, *string) {
 }
 
 func (c children[N, P, I, S]) deactivate(ctx context.Context, patientID, childID string, ifMatch *string) (api.DeactivatedJSONResponse, error) {
-	if err := c.verbs.Deactivate(ctx, parseID(patientID), parseChildID(childID), precondition(ifMatch)); err != nil {
+	if err := c.verbs.Deactivate(ctx, parseID(patientID), childID, precondition(ifMatch)); err != nil {
 		return api.DeactivatedJSONResponse{}, err
 	}
 	return api.DeactivatedJSONResponse{Message: "The " + c.kind + " is deactivated."}, nil
-}
-
-func validChildID(text string) bool {
-	id, err := uuid.Parse(text)
-	return err == nil && id.String() == text
-}
-
-// parseChildID reads a child's id as it is written. What is no id is the nil id, which no child has: it is not found
-// like any other id that is not there.
-func parseChildID(text string) string {
-	if !validChildID(text) {
-		return uuid.Nil.String()
-	}
-	return text
 }
 
 // useShown spells in v3 a use that was never given.

@@ -47,8 +47,8 @@ func identifierInput(o *body.Object, s spelling) patient.IdentifierInput {
 func identifierResponse(i patient.Identifier, now time.Time) api.IdentifierResponseDTO {
 	return api.IdentifierResponseDTO{
 		Id: i.ID, Type: i.Type, Value: i.Value,
-		AuthorityOrganizationId: i.Authority.OrganizationID, AuthorityOrganizationName: i.Authority.OrganizationName,
-		AuthorityExternalSystemId: i.Authority.ExternalSystemID, AuthorityExternalSystemName: i.Authority.ExternalSystemName,
+		AuthorityOrganizationId: i.OrganizationID, AuthorityOrganizationName: i.OrganizationName,
+		AuthorityExternalSystemId: i.ExternalSystemID, AuthorityExternalSystemName: i.ExternalSystemName,
 		SourceName: i.SourceName, ActiveFrom: i.From.String(), ActiveUntil: i.Until.String(),
 		Active: i.Active(now), CreatedAt: instant(i.CreatedAt), UpdatedAt: instant(i.UpdatedAt),
 	}
@@ -58,8 +58,8 @@ func identifierResponse(i patient.Identifier, now time.Time) api.IdentifierRespo
 func identifierV2(i patient.Identifier, now time.Time) api.IdentifierV2 {
 	return api.IdentifierV2{
 		Id: i.ID, PatientId: strconv.FormatInt(i.PatientID, 10), Type: i.Type, Value: i.Value,
-		AuthorityOrganizationId: i.Authority.OrganizationID, AuthorityOrganizationName: i.Authority.OrganizationName,
-		AuthorityExternalSystemId: i.Authority.ExternalSystemID, AuthorityExternalSystemName: i.Authority.ExternalSystemName,
+		AuthorityOrganizationId: i.OrganizationID, AuthorityOrganizationName: i.OrganizationName,
+		AuthorityExternalSystemId: i.ExternalSystemID, AuthorityExternalSystemName: i.ExternalSystemName,
 		SourceName: i.SourceName, ActiveFrom: i.From.String(), ActiveUntil: i.Until.String(),
 		Active: i.Active(now), CreatedAt: instant(i.CreatedAt),
 	}

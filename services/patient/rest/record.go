@@ -98,10 +98,7 @@ type echo struct {
 }
 
 func parseEcho(p api.EchoParams) (echo, error) {
-	part, faults := page.Parse(p.Page, p.Size, p.After)
-	if part.After != "" && !validChildID(part.After) {
-		faults = append(faults, fault.Field{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"})
-	}
+	part, faults := parseChildPage(p.Page, p.Size, p.After)
 	asked := echo{view: patient.FullView, part: part}
 	if p.View != nil {
 		asked.view = patient.View(strings.ToLower(*p.View))

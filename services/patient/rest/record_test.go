@@ -21,8 +21,6 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/patient/rest"
 )
 
-var now = time.Date(2026, 3, 14, 9, 26, 53, 589e6, time.UTC)
-
 // archive holds one record, and is who keeps its documents.
 type archive struct {
 	patient.Store
@@ -56,13 +54,13 @@ func (a *archive) Documents(_ context.Context, _ int64, view patient.View, part 
 // ana's archive: one child of each kind, and documents as nobody who decodes and encodes them would leave them.
 func ana() *archive {
 	child := func(n byte) patient.Child {
-		return patient.Child{ID: uuid.UUID{15: n}.String(), PatientID: 7, Version: 1, CreatedAt: now, UpdatedAt: now}
+		return patient.Child{ID: uuid.UUID{15: n}.String(), PatientID: 7, Version: 1, CreatedAt: now(), UpdatedAt: now()}
 	}
 	return &archive{
 		record: patient.Record{
 			Patient: patient.Patient{
 				ID: 7, FirstName: "Ana", LastName: "Lima", Suffix: "Jr.", DOB: time.Date(1980, 2, 29, 0, 0, 0, 0, time.UTC), SexAtBirth: "unknown",
-				Gender: "Unknown", Race: "Unknown", Ethnicity: "Unknown", SSNLast4: "6789", Version: 3, CreatedAt: now, UpdatedAt: now,
+				Gender: "Unknown", Race: "Unknown", Ethnicity: "Unknown", SSNLast4: "6789", Version: 3, CreatedAt: now(), UpdatedAt: now(),
 			},
 			Addresses:   patient.Cut[patient.Address]{{Child: child(1), Line1: "12 Harbour Street", City: "Portland", State: "ME", PostalCode: "04101", Country: "US", Use: "home"}},
 			Aliases:     patient.Cut[patient.Alias]{{Child: child(2), Type: "maiden", LastName: "Reis"}},
@@ -70,14 +68,14 @@ func ana() *archive {
 			Contacts:    patient.Cut[patient.Contact]{{Child: child(4), System: "phone", Value: "207 555 0123", E164: "+12075550123", Use: "mobile"}},
 		},
 		manifest: patient.Manifest{
-			PatientID: 7, Addresses: patient.Listing{Count: 1, Items: patient.Cut[patient.Item]{{ID: uuid.UUID{15: 1}.String(), Type: "home", CreatedAt: now}}},
+			PatientID: 7, Addresses: patient.Listing{Count: 1, Items: patient.Cut[patient.Item]{{ID: uuid.UUID{15: 1}.String(), Type: "home", CreatedAt: now()}}},
 		},
 		told: patient.Documents{Shown: json.RawMessage(`[{"id":"d","payload":{"b":1.50,"a":12345678901234567890123}}]`)},
 	}
 }
 
 func (a *archive) server() *rest.Server {
-	service := &patient.Service{Store: a, Now: func() time.Time { return now }, NewID: uuid.NewV7}
+	service := &patient.Service{Store: a, Now: now, NewID: uuid.NewV7}
 	return &rest.Server{Records: &patient.Records{Service: service, Store: a, Documents: a}}
 }
 
@@ -87,8 +85,6 @@ func reader(t *testing.T) context.Context {
 		TenantID: uuid.NewString(), Kind: principal.APIKey, CredentialID: "key", Permissions: principal.PatientRead | principal.DocumentRead,
 	})
 }
-
-func some(text string) *string { return &text }
 
 // read is what is answered with 200.
 func (a *archive) read(t *testing.T, p api.EchoParams) api.Echo200JSONResponse {

@@ -15,10 +15,10 @@ import (
 // Server answers the operations of openapi.yaml.
 type Server struct {
 	Patients    *patient.Service
-	Addresses   *patient.Children[patient.Address, *patient.Address, patient.AddressInput]
-	Contacts    *patient.Children[patient.Contact, *patient.Contact, patient.ContactInput]
-	Aliases     *patient.Children[patient.Alias, *patient.Alias, patient.AliasInput]
-	Identifiers *patient.Children[patient.Identifier, *patient.Identifier, patient.IdentifierInput]
+	Addresses   *patient.Addresses
+	Contacts    *patient.Contacts
+	Aliases     *patient.Aliases
+	Identifiers *patient.Identifiers
 	Records     *patient.Records
 }
 
