@@ -1,4 +1,3 @@
-// Package peer is what this service asks of its neighbours. It knows their paths and bodies, and no rule of a patient.
 package peer
 
 import (

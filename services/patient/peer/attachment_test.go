@@ -55,12 +55,16 @@ func TestDocumentsInEachView(t *testing.T) {
 		{patient.FullView, page.Request{}, "?view=full", `{"content":` + list + `,"totalElements":9,"truncated":true}`, list, "", true},
 		{patient.FullView, page.Request{}, "?view=full", `{"content":[],"totalElements":0,"truncated":false}`, `[]`, "", false},
 		{
-			patient.PageView, page.Request{Page: 2, Size: 5}, "?view=page&size=5&page=2",
+			patient.PageView,
+			page.Request{Page: 2, Size: 5},
+			"?view=page&size=5&page=2",
 			`{"content":` + list + `,"page":2,"size":5,"totalElements":99,"next":"abc"}`, `{"content":` + list + `,"page":2,"size":5,"totalElements":99}`, "abc", false,
 		},
 		{patient.PageView, after, "?view=page&size=5&after=" + after.Cursor(), `{"content":[],"page":2,"size":5,"totalElements":9}`, `{"content":[],"page":2,"size":5,"totalElements":9}`, "", false},
 		{
-			patient.ManifestView, page.Request{}, "?view=manifest", `{"count":501,"items":[{"id":"d"}],"truncated":true}`,
+			patient.ManifestView,
+			page.Request{},
+			"?view=manifest", `{"count":501,"items":[{"id":"d"}],"truncated":true}`,
 			`{"count":501,"items":[{"id":"d"}]}`, "", true,
 		},
 	}

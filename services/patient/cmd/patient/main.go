@@ -59,9 +59,16 @@ func serve(ctx context.Context) error {
 	}
 	verbs := &patient.Service{Store: patients, Now: time.Now, NewID: uuid.NewV7}
 	attachment := p.Peers.Caller("attachment", p.Keyring, p.Name)
+	tenants := peer.NewTenants(p.Peers.Caller("tenant", p.Keyring, p.Name))
 	server := &rest.Server{
-		Patients: verbs,
-		Records:  &patient.Records{Service: verbs, Store: patients, Documents: peer.NewDocuments(attachment)},
+		Patients:  verbs,
+		Addresses: &patient.Addresses{Service: verbs, Store: patients.Addresses(), Name: "address"},
+		Contacts:  &patient.Contacts{Service: verbs, Store: patients.Contacts(), Name: "contact"},
+		Aliases:   &patient.Aliases{Service: verbs, Store: patients.Aliases(), Name: "alias"},
+		Identifiers: &patient.Identifiers{
+			Service: verbs, Store: patients.Identifiers(), Name: "identifier", Complete: patient.OwnAuthority(tenants.Name),
+		},
+		Records: &patient.Records{Service: verbs, Store: patients, Documents: peer.NewDocuments(attachment)},
 	}
 	mountDocuments(app, &rest.Documents{Patients: verbs, Attachment: attachment.Pass})
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
