@@ -14,7 +14,7 @@ import (
 )
 
 // marks are values that cannot stand anywhere by chance.
-var marks = []string{"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey"}
+var marks = []string{"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey", "Qxzchild"}
 
 // TestNothingEmittedHoldsAPatientsData sends marked values the good way and every bad way, and searches all that the
 // mesh wrote or sent: logs, traces, metrics, and what it answers.
@@ -27,7 +27,17 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 	at, _ := stored(c.with("Idempotency-Key", key(t)+"Qxzkey"), body)
 	c.patch(at, map[string]any{"middleName": "Qxzmiddle2"}).is(ok)
 	c.put(at+"/deceased", map[string]any{"note": "Qxznote", "deceasedDate": "1913-07-23"}).is(ok)
+	var ones []string
+	for kind, child := range markedChildren() {
+		ones = append(ones, at+"/"+kind+"/"+fmt.Sprint(c.post(at+"/"+kind, child).is(ok).object()["id"]))
+		c.post(in2(at)+"/"+kind, map[string]any{"value": "Qxzbad", "line1": "Qxzbad", "use": "Qxzbad", "type": "Qxzbad", "active_from": "Qxzbad"}).is(bad)
+		c.get(in2(at) + "/" + kind + "?active=Qxzquery&after=Qxzquery").is(bad)
+		c.get(at + "/" + kind + "/Qxzquery").is(missing)
+		c.get(in2(at) + "/" + kind).is(ok)
+	}
 	refused := []answer{
+		c.patch(ones[0], map[string]any{"type": 7, "use": "Qxzbad", "effectiveTo": "Qxzbad", "activeFrom": "Qxzbad", "line1": "n/a"}),
+		c.post("/v2/patient", map[string]any{"firstName": "Qxzbad\u0000", "sex_at_birth": "Qxzbad", "prefix": 7}),
 		c.post(patients, map[string]any{"firstName": "Qxzbad\u0000", "dob": "Qxzbad", "gender": "Qxzbad", "last4Ssn": "Qxzbad"}),
 		c.post(patients, `{"firstName":"Qxzbad","firstName":"Qxzbad"}`),
 		c.post(patients, `{"Qxzbad`),
@@ -74,6 +84,16 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 				t.Errorf("%q stands in the metrics of %s", mark, service)
 			}
 		}
+	}
+}
+
+// markedChildren is a child of each kind whose texts are marked.
+func markedChildren() map[string]map[string]any {
+	return map[string]map[string]any{
+		"address":    {"line1": "Qxzchild", "line2": "Qxzchild", "city": "Qxzchild", "state": "Qxzchild", "postalCode": "Qxzchild"},
+		"contact":    {"system": "email", "value": "Qxzchild@example.org"},
+		"alias":      {"alias": "Qxzchild", "firstName": "Qxzchild", "lastName": "Qxzchild", "fullName": "Qxzchild", "effectiveFrom": "1913-07-23"},
+		"identifier": {"type": "Qxzchild", "value": "Qxzchild", "authorityOrganizationName": "Qxzchild", "sourceName": "Qxzchild", "activeFrom": "1913-07-23"},
 	}
 }
 

@@ -224,7 +224,7 @@ type ContactResponseDTO struct {
 	// Example: (207) 555-0142
 	Value string `json:"value"`
 
-	// E164 The number in ITU-T E.164; empty for an e-mail address.
+	// E164 The number in ITU-T E.164; empty where there is none, as for an e-mail address.
 	//
 	// Example: +12075550142
 	E164 string `json:"e164"`
@@ -254,7 +254,7 @@ type ContactV2 struct {
 	// Example: (207) 555-0142
 	Value string `json:"value"`
 
-	// E164 The number in ITU-T E.164; empty for an e-mail address.
+	// E164 The number in ITU-T E.164; empty where there is none, as for an e-mail address.
 	//
 	// Example: +12075550142
 	E164 string `json:"e164"`

@@ -27,7 +27,8 @@ const (
 	nobody  = "524288124"
 )
 
-func now() time.Time { return time.Date(2026, 3, 14, 9, 26, 53, 589_793_238, time.UTC) }
+// morning is when the tests take place.
+func morning() time.Time { return time.Date(2026, 3, 14, 9, 26, 53, 589_793_238, time.UTC) }
 
 // service is the operations as they are served, over stores in memory.
 type service struct {
@@ -36,6 +37,8 @@ type service struct {
 	t           *testing.T
 	ring        *principal.Keyring
 	who         principal.Principal
+	clock       *time.Time
+	keys        keys
 	living      living
 	trail       *trail
 	ward        *ward
@@ -54,11 +57,11 @@ func serve(t *testing.T) *service {
 	}
 	known, told, recorded := living{524288123: true, 524288999: true}, &trail{}, keys{}
 	s := &service{
-		App: app, t: t, ring: ring, living: known, trail: told, ward: &ward{trail: told, keys: recorded, last: 524288123},
+		App: app, t: t, ring: ring, clock: some(morning()), keys: recorded, living: known, trail: told, ward: &ward{trail: told, keys: recorded, last: 524288123},
 		who:         principal.Principal{Kind: principal.APIKey, TenantID: "tenant", CredentialID: "key", Permissions: principal.All},
 		identifiers: &shelf[patient.Identifier, *patient.Identifier]{living: known, trail: told, keys: recorded},
 	}
-	verbs := &patient.Service{Store: s.ward, Now: now, NewID: uuid.NewV7}
+	verbs := &patient.Service{Store: s.ward, Now: func() time.Time { return *s.clock }, NewID: uuid.NewV7}
 	server := &rest.Server{
 		Patients: verbs,
 		Addresses: &patient.Addresses{

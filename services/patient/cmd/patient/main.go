@@ -47,7 +47,8 @@ func serve(ctx context.Context) error {
 	defer db.Close()
 
 	patients := store.New(db, p.Logger)
-	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(p.Peers.Caller("tenant", p.Keyring, p.Name)), audit.Options{})
+	tenant := p.Peers.Caller("tenant", p.Keyring, p.Name)
+	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(tenant), audit.Options{})
 	if err != nil {
 		return err
 	}
@@ -59,14 +60,13 @@ func serve(ctx context.Context) error {
 	}
 	verbs := &patient.Service{Store: patients, Now: time.Now, NewID: uuid.NewV7}
 	attachment := p.Peers.Caller("attachment", p.Keyring, p.Name)
-	tenants := peer.NewTenants(p.Peers.Caller("tenant", p.Keyring, p.Name))
 	server := &rest.Server{
 		Patients:  verbs,
 		Addresses: &patient.Addresses{Service: verbs, Store: patients.Addresses(), Name: "address"},
 		Contacts:  &patient.Contacts{Service: verbs, Store: patients.Contacts(), Name: "contact"},
 		Aliases:   &patient.Aliases{Service: verbs, Store: patients.Aliases(), Name: "alias"},
 		Identifiers: &patient.Identifiers{
-			Service: verbs, Store: patients.Identifiers(), Name: "identifier", Complete: patient.OwnAuthority(tenants.Name),
+			Service: verbs, Store: patients.Identifiers(), Name: "identifier", Complete: patient.OwnAuthority(peer.NewTenants(tenant).Name),
 		},
 		Records: &patient.Records{Service: verbs, Store: patients, Documents: peer.NewDocuments(attachment)},
 	}
