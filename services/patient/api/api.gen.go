@@ -5,7 +5,6 @@ package api
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -293,8 +292,11 @@ type DeceasedResponseDTO struct {
 	UpdatedAt string `json:"updatedAt"`
 }
 
+// DocumentV2 No member is ever null but inside a payload. Text that was never given is empty.
+type DocumentV2 = body.Raw
+
 // FullRecord `view=full`
-type FullRecord = json.RawMessage
+type FullRecord = body.Raw
 
 // HistoryEntry defines model for HistoryEntry.
 type HistoryEntry struct {
@@ -514,7 +516,7 @@ type PatientV2 struct {
 type PatientV2Request = body.Object
 
 // Record One of the three views.
-type Record = json.RawMessage
+type Record = body.Raw
 
 // RecordItem defines model for RecordItem.
 type RecordItem struct {
@@ -535,10 +537,10 @@ type RecordListing struct {
 }
 
 // RecordManifest `view=manifest`
-type RecordManifest = json.RawMessage
+type RecordManifest = body.Raw
 
 // RecordPage `view=page`
-type RecordPage = json.RawMessage
+type RecordPage = body.Raw
 
 // ServiceResponseDTO defines model for ServiceResponseDTO.
 type ServiceResponseDTO struct {

@@ -43,7 +43,7 @@ func documents(t *testing.T, handler func(w http.ResponseWriter, r *http.Request
 func TestDocumentsInEachView(t *testing.T) {
 	t.Parallel()
 	// The payload is as nobody who decodes and encodes it would leave it.
-	const list = `[{"id":"d","payload":{"b":1.50,"a":12345678901234567890123}}]`
+	const list = `[{"id":"d","payload":{"b": 1.50,"a":12345678901234567890123,"c":"<\u00e9>"}}]`
 	after := page.Request{Page: 2, Size: 5, After: "d"}
 	tests := []struct {
 		view           patient.View

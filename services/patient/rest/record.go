@@ -11,49 +11,67 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/web"
+	"github.com/patient-mesh/patient-mesh/libs/web/body"
 	"github.com/patient-mesh/patient-mesh/services/patient"
 	"github.com/patient-mesh/patient-mesh/services/patient/api"
 )
 
-// fullRecord is what the document calls FullRecord. Documents is null where they are not shown.
+// fullRecord is what the document calls FullRecord, up to its documents.
 type fullRecord struct {
 	api.PatientV2
 	Addresses   []api.AddressV2    `json:"addresses"`
 	Aliases     []api.AliasV2      `json:"aliases"`
 	Identifiers []api.IdentifierV2 `json:"identifiers"`
 	Contacts    []api.ContactV2    `json:"contacts"`
-	documents
-	Truncated []string `json:"truncated,omitempty"`
 }
 
-// recordPage is what the document calls RecordPage.
-type recordPage struct {
-	api.PatientV2
-	documents
-}
-
-// recordManifest is what the document calls RecordManifest.
+// recordManifest is what the document calls RecordManifest, up to its documents.
 type recordManifest struct {
 	PatientID   string            `json:"patientId"`
 	Addresses   api.RecordListing `json:"addresses"`
 	Aliases     api.RecordListing `json:"aliases"`
 	Identifiers api.RecordListing `json:"identifiers"`
 	Contacts    api.RecordListing `json:"contacts"`
-	documents
-	Truncated []string `json:"truncated,omitempty"`
 }
 
-// documents is the part of each view that another service tells.
-type documents struct {
-	Documents  json.RawMessage `json:"documents"` // null when it is nil
-	Incomplete []string        `json:"incomplete,omitempty"`
+// ending is what stands behind the documents in each view.
+type ending struct {
+	Truncated  truncation `json:"truncated,omitempty"`
+	Incomplete []string   `json:"incomplete,omitempty"`
 }
 
-func documentsShown(d *patient.Documents) documents {
-	if d == nil {
-		return documents{Incomplete: []string{"documents"}}
+// truncation names the kinds that are not shown whole.
+type truncation []string
+
+func (t *truncation) note(kind string, cut bool) {
+	if cut {
+		*t = append(*t, kind)
 	}
-	return documents{Documents: d.Shown}
+}
+
+// withDocuments is a view with its documents, which stand in it as they came: nil are null.
+func withDocuments(view any, d *patient.Documents, cut truncation) (body.Raw, error) {
+	end, documents := ending{Truncated: cut}, json.RawMessage("null")
+	if d != nil {
+		documents = d.Shown
+		end.Truncated.note("documents", d.Truncated)
+	} else {
+		end.Incomplete = []string{"documents"}
+	}
+	head, err := json.Marshal(view)
+	if err != nil {
+		return nil, err
+	}
+	tail, err := json.Marshal(end)
+	if err != nil {
+		return nil, err
+	}
+	out := make(body.Raw, 0, len(head)+len(documents)+len(tail)+len(`,"documents":,`))
+	out = append(append(append(out, head[:len(head)-1]...), `,"documents":`...), documents...)
+	if len(tail) > len("{}") {
+		out = append(out, ',')
+	}
+	return append(out, tail[1:]...), nil
 }
 
 // Echo answers a whole record in one of its views.
@@ -66,7 +84,7 @@ func (s *Server) Echo(ctx context.Context, r api.EchoRequestObject) (api.EchoRes
 		return nil, err
 	}
 	id := parseID(r.Id)
-	var shown any
+	var shown body.Raw
 	var next *string
 	switch asked.view {
 	case patient.FullView:
@@ -79,15 +97,11 @@ func (s *Server) Echo(ctx context.Context, r api.EchoRequestObject) (api.EchoRes
 	if err != nil {
 		return nil, err
 	}
-	body, err := json.Marshal(shown)
-	if err != nil {
-		return nil, err
-	}
-	etag := web.WeakETag(body)
+	etag := web.WeakETag(shown)
 	if web.NoneMatch(r.Params.IfNoneMatch, etag) {
 		return api.Echo304Response{Headers: api.Echo304ResponseHeaders{ETag: &etag}}, nil
 	}
-	return api.Echo200JSONResponse{Body: body, Headers: api.Echo200ResponseHeaders{ETag: &etag, Link: next}}, nil
+	return api.Echo200JSONResponse{Body: shown, Headers: api.Echo200ResponseHeaders{ETag: &etag, Link: next}}, nil
 }
 
 // echo is what is asked of a record.
@@ -120,10 +134,10 @@ func parseEcho(p api.EchoParams) (echo, error) {
 	return asked, nil
 }
 
-func (s *Server) fullRecord(ctx context.Context, id int64, partial bool) (fullRecord, error) {
+func (s *Server) fullRecord(ctx context.Context, id int64, partial bool) (body.Raw, error) {
 	r, d, err := s.Records.Read(ctx, id, partial)
 	if err != nil {
-		return fullRecord{}, err
+		return nil, err
 	}
 	now := s.Records.Service.Now()
 	var cut truncation
@@ -133,20 +147,8 @@ func (s *Server) fullRecord(ctx context.Context, id int64, partial bool) (fullRe
 		Aliases:     shownV2(&cut, "aliases", r.Aliases, now, aliasV2),
 		Identifiers: shownV2(&cut, "identifiers", r.Identifiers, now, identifierV2),
 		Contacts:    shownV2(&cut, "contacts", r.Contacts, now, contactV2),
-		documents:   documentsShown(d),
 	}
-	cut.note("documents", d != nil && d.Truncated)
-	shown.Truncated = cut
-	return shown, nil
-}
-
-// truncation names the kinds that are not shown whole.
-type truncation []string
-
-func (t *truncation) note(kind string, cut bool) {
-	if cut {
-		*t = append(*t, kind)
-	}
+	return withDocuments(shown, d, cut)
 }
 
 // shownV2 is the children of one kind as v2 shows them.
@@ -159,38 +161,35 @@ func shownV2[N, S any](cut *truncation, kind string, list patient.Cut[N], now ti
 	return content
 }
 
-func (s *Server) recordPage(ctx context.Context, id int64, asked echo) (recordPage, *string, error) {
+func (s *Server) recordPage(ctx context.Context, id int64, asked echo) (shown body.Raw, next *string, err error) {
 	p, d, err := s.Records.Page(ctx, id, asked.part, asked.partial)
 	if err != nil {
-		return recordPage{}, nil, err
+		return nil, nil, err
 	}
-	shown := recordPage{PatientV2: responseV2(p), documents: documentsShown(d)}
-	if d == nil || d.Next == "" {
-		return shown, nil, nil
+	if d != nil && d.Next != "" {
+		target := v2().root + strconv.FormatInt(id, 10) + "?view=page&"
+		if asked.partial {
+			target += "partial=true&"
+		}
+		link := asked.part.Next(target, d.Next)
+		next = &link
 	}
-	target := v2().root + strconv.FormatInt(id, 10) + "?view=page&"
-	if asked.partial {
-		target += "partial=true&"
-	}
-	next := asked.part.Next(target, d.Next)
-	return shown, &next, nil
+	shown, err = withDocuments(responseV2(p), d, nil)
+	return shown, next, err
 }
 
-func (s *Server) recordManifest(ctx context.Context, id int64, partial bool) (recordManifest, error) {
+func (s *Server) recordManifest(ctx context.Context, id int64, partial bool) (body.Raw, error) {
 	m, d, err := s.Records.Manifest(ctx, id, partial)
 	if err != nil {
-		return recordManifest{}, err
+		return nil, err
 	}
 	var cut truncation
 	shown := recordManifest{
 		PatientID: strconv.FormatInt(m.PatientID, 10),
 		Addresses: listingShown(&cut, "addresses", m.Addresses), Aliases: listingShown(&cut, "aliases", m.Aliases),
 		Identifiers: listingShown(&cut, "identifiers", m.Identifiers), Contacts: listingShown(&cut, "contacts", m.Contacts),
-		documents: documentsShown(d),
 	}
-	cut.note("documents", d != nil && d.Truncated)
-	shown.Truncated = cut
-	return shown, nil
+	return withDocuments(shown, d, cut)
 }
 
 func listingShown(cut *truncation, kind string, l patient.Listing) api.RecordListing {

@@ -54,13 +54,13 @@ func (a *archive) Documents(_ context.Context, _ int64, view patient.View, part 
 // ana's archive: one child of each kind, and documents as nobody who decodes and encodes them would leave them.
 func ana() *archive {
 	child := func(n byte) patient.Child {
-		return patient.Child{ID: uuid.UUID{15: n}.String(), PatientID: 7, Version: 1, CreatedAt: now(), UpdatedAt: now()}
+		return patient.Child{ID: uuid.UUID{15: n}.String(), PatientID: 7, Version: 1, CreatedAt: morning(), UpdatedAt: morning()}
 	}
 	return &archive{
 		record: patient.Record{
 			Patient: patient.Patient{
 				ID: 7, FirstName: "Ana", LastName: "Lima", Suffix: "Jr.", DOB: time.Date(1980, 2, 29, 0, 0, 0, 0, time.UTC), SexAtBirth: "unknown",
-				Gender: "Unknown", Race: "Unknown", Ethnicity: "Unknown", SSNLast4: "6789", Version: 3, CreatedAt: now(), UpdatedAt: now(),
+				Gender: "Unknown", Race: "Unknown", Ethnicity: "Unknown", SSNLast4: "6789", Version: 3, CreatedAt: morning(), UpdatedAt: morning(),
 			},
 			Addresses:   patient.Cut[patient.Address]{{Child: child(1), Line1: "12 Harbour Street", City: "Portland", State: "ME", PostalCode: "04101", Country: "US", Use: "home"}},
 			Aliases:     patient.Cut[patient.Alias]{{Child: child(2), Type: "maiden", LastName: "Reis"}},
@@ -68,14 +68,14 @@ func ana() *archive {
 			Contacts:    patient.Cut[patient.Contact]{{Child: child(4), System: "phone", Value: "207 555 0123", E164: "+12075550123", Use: "mobile"}},
 		},
 		manifest: patient.Manifest{
-			PatientID: 7, Addresses: patient.Listing{Count: 1, Items: patient.Cut[patient.Item]{{ID: uuid.UUID{15: 1}.String(), Type: "home", CreatedAt: now()}}},
+			PatientID: 7, Addresses: patient.Listing{Count: 1, Items: patient.Cut[patient.Item]{{ID: uuid.UUID{15: 1}.String(), Type: "home", CreatedAt: morning()}}},
 		},
-		told: patient.Documents{Shown: json.RawMessage(`[{"id":"d","payload":{"b":1.50,"a":12345678901234567890123}}]`)},
+		told: patient.Documents{Shown: json.RawMessage(`[{"id":"d","payload":{"b": 1.50,"a":12345678901234567890123,"c":"<\u00e9>"}}]`)},
 	}
 }
 
 func (a *archive) server() *rest.Server {
-	service := &patient.Service{Store: a, Now: now, NewID: uuid.NewV7}
+	service := &patient.Service{Store: a, Now: morning, NewID: uuid.NewV7}
 	return &rest.Server{Records: &patient.Records{Service: service, Store: a, Documents: a}}
 }
 
@@ -115,7 +115,7 @@ const childrenShown = `"addresses":[{"id":"00000000-0000-0000-0000-000000000001"
 	`"e164":"+12075550123","use":"mobile","active":true,"createdAt":"2026-03-14T09:26:53.589Z"}],`
 
 func TestTheViewsOfARecord(t *testing.T) {
-	const payload = `[{"id":"d","payload":{"b":1.50,"a":12345678901234567890123}}]`
+	const payload = `[{"id":"d","payload":{"b": 1.50,"a":12345678901234567890123,"c":"<\u00e9>"}}]`
 	tests := map[string]struct {
 		params api.EchoParams
 		change func(a *archive)
