@@ -12,6 +12,7 @@ const (
 	auditDeceasedRead   = "deceased.read"
 	auditDeceasedMark   = "deceased.mark"
 	auditDeceasedUnmark = "deceased.unmark"
+	auditRecordRead     = "record.read"
 )
 
 // The actions on children, behind the name of their kind: address.create and so on.

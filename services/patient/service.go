@@ -26,6 +26,8 @@ type Store interface {
 	Create(ctx context.Context, p Patient, by principal.Principal, limit int, key idempotency.Key, answer []byte, e audit.Entry) (id int64, repeat *idempotency.Record, err error)
 	// Read gives a patient that is not deleted; nil when there is none, which makes the entry a failure.
 	Read(ctx context.Context, tenant string, id int64, e audit.Entry) (*Patient, error)
+	// Live reports whether there is such a patient who is not deleted. It keeps no entry.
+	Live(ctx context.Context, tenant string, id int64) (bool, error)
 	// Find gives the patient that is to be changed, a deleted one only if asked to; nil when there is none. The entry is
 	// kept, as a failure, only when there is none: the change keeps its own.
 	Find(ctx context.Context, tenant string, id int64, deleted bool, e audit.Entry) (*Patient, error)
@@ -125,6 +127,16 @@ func (s *Service) read(ctx context.Context, id int64, action string) (Patient, e
 		return Patient{}, missing()
 	}
 	return *p, nil
+}
+
+// Live reports whether there is such a patient who is not deleted, to a caller who may do what it is asked for. What is
+// done then is the business of another service, and so is the entry of it.
+func (s *Service) Live(ctx context.Context, id int64, need principal.Permission) (bool, error) {
+	by, err := principal.Require(ctx, need)
+	if err != nil {
+		return false, err
+	}
+	return s.Store.Live(ctx, by.TenantID, id)
 }
 
 // List gives a page of the tenant's undeleted patients and their number.

@@ -292,6 +292,12 @@ type DeceasedResponseDTO struct {
 	UpdatedAt string `json:"updatedAt"`
 }
 
+// DocumentV2 No member is ever null but inside a payload. Text that was never given is empty.
+type DocumentV2 = body.Raw
+
+// FullRecord `view=full`
+type FullRecord = body.Raw
+
 // HistoryEntry defines model for HistoryEntry.
 type HistoryEntry struct {
 	// Version The version that the change made.
@@ -509,6 +515,33 @@ type PatientV2 struct {
 // PatientV2Request defines model for PatientV2Request.
 type PatientV2Request = body.Object
 
+// Record One of the three views.
+type Record = body.Raw
+
+// RecordItem defines model for RecordItem.
+type RecordItem struct {
+	Id string `json:"id"`
+
+	// Type An address's `use`, a contact's `system`, else the type.
+	//
+	// Example: home
+	Type      string `json:"type"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// RecordListing defines model for RecordListing.
+type RecordListing struct {
+	// Count How many are active; exact.
+	Count int64        `json:"count"`
+	Items []RecordItem `json:"items"`
+}
+
+// RecordManifest `view=manifest`
+type RecordManifest = body.Raw
+
+// RecordPage `view=page`
+type RecordPage = body.Raw
+
 // ServiceResponseDTO defines model for ServiceResponseDTO.
 type ServiceResponseDTO struct {
 	Message string `json:"message"`
@@ -574,6 +607,27 @@ type Patient = PatientResponseDTO
 type PatientParams struct {
 	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// EchoParams defines parameters for Echo.
+type EchoParams struct {
+	// View How much is shown; in any case.
+	View *string `form:"view,omitempty" json:"view,omitempty"`
+
+	// Partial Whether a record without its documents will do. When they cannot be had just now, the answer is 503, or with `true` the rest of the record, with `documents` null and named in `incomplete`.
+	Partial *string `form:"partial,omitempty" json:"partial,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+
+	// IfNoneMatch The ETag of what the caller has.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
 }
 
 // AddressListParams defines parameters for AddressList.
@@ -929,6 +983,9 @@ type ServerInterface interface {
 	// Patient Create a patient (v2)
 	// (POST /v2/patient)
 	Patient(c *fiber.Ctx, params PatientParams) error
+	// Echo Read a whole record (v2)
+	// (GET /v2/patient/{id})
+	Echo(c *fiber.Ctx, id PatientV2Id, params EchoParams) error
 	// AddressList List a patient's addresses (v2)
 	// (GET /v2/patient/{id}/address)
 	AddressList(c *fiber.Ctx, id PatientV2Id, params AddressListParams) error
@@ -1099,6 +1156,98 @@ func (siw *ServerInterfaceWrapper) Patient(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.Patient(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Echo operation middleware
+func (siw *ServerInterfaceWrapper) Echo(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EchoParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "view" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "view", query, &params.View, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter view: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "partial" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "partial", query, &params.Partial, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter partial: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch string
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-None-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err).Error())
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Echo(c, id, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -3475,6 +3624,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/v2/patient", wrapper.Patient)
 
+	router.Get(options.BaseURL+"/v2/patient/:id", wrapper.Echo)
+
 	router.Get(options.BaseURL+"/v2/patient/:id/address", wrapper.AddressList)
 
 	router.Post(options.BaseURL+"/v2/patient/:id/address", wrapper.Address)
@@ -3587,6 +3738,54 @@ func (response Patient201JSONResponse) VisitPatientResponse(ctx *fiber.Ctx) erro
 	ctx.Status(201)
 
 	return ctx.JSON(&response.Body)
+}
+
+type EchoRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params EchoParams
+}
+
+type EchoResponseObject interface {
+	VisitEchoResponse(ctx *fiber.Ctx) error
+}
+
+type Echo200ResponseHeaders struct {
+	ETag *string
+	Link *string
+}
+
+type Echo200JSONResponse struct {
+	Body    Record
+	Headers Echo200ResponseHeaders
+}
+
+func (response Echo200JSONResponse) VisitEchoResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type Echo304ResponseHeaders struct {
+	ETag *string
+}
+
+type Echo304Response struct {
+	Headers Echo304ResponseHeaders
+}
+
+func (response Echo304Response) VisitEchoResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Status(304)
+	return nil
 }
 
 type AddressListRequestObject struct {
@@ -4693,6 +4892,9 @@ type StrictServerInterface interface {
 	// Patient Create a patient (v2)
 	// (POST /v2/patient)
 	Patient(ctx context.Context, request PatientRequestObject) (PatientResponseObject, error)
+	// Echo Read a whole record (v2)
+	// (GET /v2/patient/{id})
+	Echo(ctx context.Context, request EchoRequestObject) (EchoResponseObject, error)
 	// AddressList List a patient's addresses (v2)
 	// (GET /v2/patient/{id}/address)
 	AddressList(ctx context.Context, request AddressListRequestObject) (AddressListResponseObject, error)
@@ -4875,6 +5077,34 @@ func (sh *strictHandler) Patient(ctx *fiber.Ctx, params PatientParams) error {
 		return err
 	} else if validResponse, ok := response.(PatientResponseObject); ok {
 		if err := validResponse.VisitPatientResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Echo operation middleware
+func (sh *strictHandler) Echo(ctx *fiber.Ctx, id PatientV2Id, params EchoParams) error {
+	var request EchoRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Echo(ctx.UserContext(), request.(EchoRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Echo")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EchoResponseObject); ok {
+		if err := validResponse.VisitEchoResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -106,14 +106,20 @@ type listing struct {
 	Active, Page, Size, After *string
 }
 
+// parseChildPage reads which part is asked for of a list whose cursors are ids of children.
+func parseChildPage(number, size, after *string) (page.Request, []fault.Field) {
+	part, faults := page.Parse(number, size, after)
+	if id, err := uuid.Parse(part.After); part.After != "" && (err != nil || id.String() != part.After) {
+		faults = append(faults, fault.Field{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"})
+	}
+	return part, faults
+}
+
 func (c children[N, P, I, S]) list(ctx context.Context, patientID string, asked listing) (listed[S], *string, error) {
 	if _, err := principal.Require(ctx, principal.PatientRead); err != nil {
 		return listed[S]{}, nil, err // before the parameters' faults
 	}
-	part, faults := page.Parse(asked.Page, asked.Size, asked.After)
-	if id, err := uuid.Parse(part.After); part.After != "" && (err != nil || id.String() != part.After) {
-		faults = append(faults, fault.Field{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"})
-	}
+	part, faults := parseChildPage(asked.Page, asked.Size, asked.After)
 	which, further := patient.ParseWhich(asked.Active)
 	if faults = append(faults, further...); len(faults) > 0 {
 		return listed[S]{}, nil, fault.InvalidFields(faults)

@@ -19,6 +19,7 @@ type Server struct {
 	Contacts    *patient.Contacts
 	Aliases     *patient.Aliases
 	Identifiers *patient.Identifiers
+	Records     *patient.Records
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)

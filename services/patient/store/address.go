@@ -11,7 +11,7 @@ var _ patient.ChildStore[patient.Address] = (*Addresses)(nil)
 
 func newAddresses(s *Store) *Addresses {
 	return newChildren[patient.Address, *patient.Address](s, kind[patient.Address]{
-		table: "patient_address", columns: addressColumns,
+		table: "patient_address", columns: addressColumns, item: "use",
 		values: func(a patient.Address) []any {
 			return []any{a.Line1, a.Line2, a.City, a.State, a.PostalCode, a.Country, a.Use}
 		},

@@ -11,7 +11,7 @@ var _ patient.ChildStore[patient.Alias] = (*Aliases)(nil)
 
 func newAliases(s *Store) *Aliases {
 	return newChildren[patient.Alias, *patient.Alias](s, kind[patient.Alias]{
-		table: "patient_alias", columns: aliasColumns,
+		table: "patient_alias", columns: aliasColumns, item: "type",
 		values: func(a patient.Alias) []any {
 			return []any{a.Type, a.Alias, a.FirstName, a.LastName, a.FullName, a.From.String(), a.Until.String()}
 		},

@@ -21,6 +21,7 @@ import (
 type kind[N any] struct {
 	table   string
 	columns string        // its own, as they are read and written
+	item    string        // the one that a manifest tells
 	values  func(N) []any // of its own columns, in their order
 	// interval is that of a kind that has one, whose table then has the column holds.
 	interval func(N) patient.Interval
@@ -39,7 +40,7 @@ type Children[N any, P patient.Noun[N]] struct {
 
 // statements are those of one kind, made once. Each asks for the tenant, and for a patient that is not deleted.
 type statements struct {
-	create, createOnce, save, read, list, count, active string
+	create, createOnce, save, read, list, count, active, items string
 }
 
 const (
@@ -99,6 +100,7 @@ func newChildren[N any, P patient.Noun[N]](s *Store, k kind[N]) *Children[N, P] 
 		read:   `SELECT ` + shown + within + `id = $3 AND deactivated_at IS NULL`,
 		list:   `SELECT ` + shown + within + which + ` AND id > $5 ORDER BY id OFFSET $6 LIMIT $7`,
 		active: `SELECT ` + shown + within + active + ` ORDER BY id LIMIT $4`,
+		items:  `SELECT id, ` + k.item + ` AS type, created_at` + within + active + ` ORDER BY id LIMIT $4`,
 		count: `SELECT (SELECT count(*) FROM ` + k.table + ` WHERE tenant_id = $1 AND patient_id = $2 AND ` + which + `)
 			FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`,
 	}}

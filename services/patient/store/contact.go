@@ -11,7 +11,7 @@ var _ patient.ChildStore[patient.Contact] = (*Contacts)(nil)
 
 func newContacts(s *Store) *Contacts {
 	return newChildren[patient.Contact, *patient.Contact](s, kind[patient.Contact]{
-		table: "patient_contact", columns: contactColumns,
+		table: "patient_contact", columns: contactColumns, item: "system",
 		values: func(c patient.Contact) []any { return []any{c.System, c.Value, c.E164, c.Use} },
 	})
 }

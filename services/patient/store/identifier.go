@@ -25,7 +25,7 @@ var _ patient.ChildStore[patient.Identifier] = (*Identifiers)(nil)
 
 func newIdentifiers(s *Store) *Identifiers {
 	return newChildren[patient.Identifier, *patient.Identifier](s, kind[patient.Identifier]{
-		table: "patient_identifier", columns: identifierColumns,
+		table: "patient_identifier", columns: identifierColumns, item: "type",
 		values: func(i patient.Identifier) []any {
 			return []any{
 				i.Type, i.Value, i.OrganizationID, i.OrganizationName, i.ExternalSystemID, i.ExternalSystemName, i.SourceName,

@@ -1,16 +1,36 @@
-// Command attachment keeps the documents of patients. So far it starts, reports how it is, drains and stops.
+// Command attachment keeps the documents of patients.
 package main
 
 import (
 	"context"
+	"time"
 
+	"github.com/google/uuid"
+
+	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/config"
+	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/program"
 	"github.com/patient-mesh/patient-mesh/libs/run"
 	"github.com/patient-mesh/patient-mesh/libs/web"
+	"github.com/patient-mesh/patient-mesh/services/attachment"
+	"github.com/patient-mesh/patient-mesh/services/attachment/api"
+	"github.com/patient-mesh/patient-mesh/services/attachment/rest"
+	"github.com/patient-mesh/patient-mesh/services/attachment/store"
 )
 
-func main() { run.Main(run.Program{Name: "attachment", Serve: serve}) }
+func main() { run.Main(run.Program{Name: "attachment", Serve: serve, Migrate: migrate}) }
+
+func migrate(ctx context.Context) error {
+	c, err := config.Read[settings]()
+	if err != nil {
+		return err
+	}
+	return c.Migrate(ctx, store.Migrations())
+}
+
+// documentLimit is the longest body of a document: its payload may be 1 MiB before it is escaped.
+const documentLimit = 8 << 20
 
 func serve(ctx context.Context) error {
 	c, err := config.Read[settings]()
@@ -22,9 +42,25 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	defer p.Close() //nolint:errcheck // telemetry that cannot be sent any more is no failure of the service
-	app, err := web.New(p.WebOptions())
+	db, err := pg.Start(ctx, c.Config, store.Migrations())
 	if err != nil {
 		return err
 	}
-	return p.Serve(ctx, app)
+	defer db.Close()
+
+	documents := store.New(db, p.Logger)
+	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(p.Peers.Caller("tenant", p.Keyring, p.Name)), audit.Options{})
+	if err != nil {
+		return err
+	}
+	options := p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready})
+	options.BodyLimit = documentLimit
+	app, err := web.New(options)
+	if err != nil {
+		return err
+	}
+	server := &rest.Server{Documents: &attachment.Service{Store: documents, Now: time.Now, NewID: uuid.NewV7}}
+	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
+		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly, patient}})
+	return p.Serve(ctx, app, documents.Sweep, trail.Run)
 }

@@ -52,11 +52,14 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}))
+	options := p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready})
+	options.Stream = true // documents pass through
+	app, err := web.New(options)
 	if err != nil {
 		return err
 	}
 	verbs := &patient.Service{Store: patients, Now: time.Now, NewID: uuid.NewV7}
+	attachment := p.Peers.Caller("attachment", p.Keyring, p.Name)
 	server := &rest.Server{
 		Patients:  verbs,
 		Addresses: &patient.Addresses{Service: verbs, Store: patients.Addresses(), Name: "address"},
@@ -65,7 +68,9 @@ func serve(ctx context.Context) error {
 		Identifiers: &patient.Identifiers{
 			Service: verbs, Store: patients.Identifiers(), Name: "identifier", Complete: patient.OwnAuthority(peer.NewTenants(tenant).Name),
 		},
+		Records: &patient.Records{Service: verbs, Store: patients, Documents: peer.NewDocuments(attachment)},
 	}
+	mountDocuments(app, &rest.Documents{Patients: verbs, Attachment: attachment.Pass})
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
 	return p.Serve(ctx, app, patients.RollUp, patients.Sweep, trail.Run)
