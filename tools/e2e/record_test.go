@@ -66,7 +66,7 @@ type documentPage struct {
 }
 
 const (
-	content   = "what the scanner saw"
+	content = "what the scanner saw"
 )
 
 // upload gives a document its bytes.
