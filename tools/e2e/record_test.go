@@ -65,9 +65,7 @@ type documentPage struct {
 	TotalElements, Seen int64
 }
 
-const (
-	content = "what the scanner saw"
-)
+const content = "what the scanner saw"
 
 // upload gives a document its bytes.
 func upload(c *client, at string) {
@@ -169,6 +167,36 @@ func TestBothInterfacesShowOneRecord(t *testing.T) {
 	}
 	if document := echo["documents"].([]any)[0].(map[string]any); document["payload"] != "text" || !strings.HasPrefix(document["contentUrl"].(string), "/v2/patient/") {
 		t.Errorf("%v", document)
+	}
+}
+
+// TestARecordOfHeavyPayloads has more payload than a record shows: what does not fit is named, and read singly.
+func TestARecordOfHeavyPayloads(t *testing.T) {
+	c := owner(t)
+	at, _ := stored(c, ana())
+	at = strings.Replace(at, "v3", "v2", 1)
+	payload := strings.Repeat("\u0001", 1<<20) // six bytes each in JSON
+	for n := range 4 {
+		c.post(at+"/document", map[string]any{"title": fmt.Sprint(n), "payload": payload}).is(http.StatusCreated)
+	}
+	var r struct {
+		Documents []struct {
+			ID, Title, Payload string
+			PayloadOmitted     bool
+		}
+		Truncated []string
+	}
+	c.get(at).is(ok).into(&r)
+	if len(r.Documents) != 4 || !slices.Equal(r.Truncated, []string{"documents"}) {
+		t.Fatalf("%d documents, truncated %v", len(r.Documents), r.Truncated)
+	}
+	for n, d := range r.Documents {
+		if whole := n < 2; (d.Payload == payload) != whole || d.PayloadOmitted == whole {
+			t.Errorf("document %s: %d characters, omitted %v", d.Title, len(d.Payload), d.PayloadOmitted)
+		}
+	}
+	if single := c.get(at + "/document/" + r.Documents[3].ID).is(ok).object(); single["payload"] != payload {
+		t.Error("another payload when it is read singly")
 	}
 }
 
