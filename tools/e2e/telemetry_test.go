@@ -14,8 +14,10 @@ import (
 )
 
 // marks are values that cannot stand anywhere by chance.
-var marks = []string{"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey", "Qxzchild",
-	"Qxzdocument", "Qxzcontent"}
+var marks = []string{
+	"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey", "Qxzchild",
+	"Qxzdocument", "Qxzcontent",
+}
 
 // TestNothingEmittedHoldsAPatientsData sends marked values the good way and every bad way, and searches all that the
 // mesh wrote or sent: logs, traces, metrics, and what it answers.
