@@ -32,9 +32,8 @@ type Traits struct {
 
 // The longest bodies, in bytes.
 const (
-	DefaultBodyLimit = 1 << 20   // of a route that does not say otherwise
-	DocumentLimit    = 8 << 20   // of a document's JSON: a payload may be 1 MiB before it is escaped
-	ContentLimit     = 100 << 20 // of a document's bytes, unless it is configured
+	DefaultBodyLimit = 1 << 20 // of a route that does not say otherwise
+	DocumentLimit    = 8 << 20 // of a document's JSON: a payload may be 1 MiB before it is escaped
 )
 
 // Limit is the longest body that the route takes, in bytes; content is the limit of streams.
