@@ -20,8 +20,7 @@ import (
 const contentLimit = 3 << 20
 
 // withContent adds routes that stream, and a service behind them that streams too.
-func withContent(s *Settings, p *Parts) {
-	s.ContentLimit = contentLimit
+func withContent(_ *Settings, p *Parts) {
 	p.Table = append(p.Table,
 		route.Route{Method: "PUT", Pattern: "/content/{id}", Service: "patient", Need: principal.DocumentWrite, Traits: route.Traits{Patient: true, Stream: true}},
 		route.Route{Method: "GET", Pattern: "/content/{id}", Service: "patient", Need: principal.DocumentRead, Traits: route.Traits{Patient: true, Stream: true}},
