@@ -15,8 +15,7 @@ func Table() []Route {
 	)
 	data, open := Traits{Patient: true}, Traits{Public: true}
 	document := Traits{Patient: true, BodyLimit: DocumentLimit}
-	upload := Traits{Patient: true, BodyLimit: ContentLimit, Stream: true, Repeat: mesh.RepeatNever} // a stream cannot be sent again
-	download := Traits{Patient: true, Stream: true}
+	content := Traits{Patient: true, Stream: true}
 	return append([]Route{
 		{"GET", "/v3/patient", patient, principal.PatientRead, data},
 		{"POST", "/v3/patient", patient, principal.PatientWrite, data},
@@ -54,8 +53,8 @@ func Table() []Route {
 		{"GET", "/v3/patient/{patientId}/attach/{childId}", patient, principal.DocumentRead, data},
 		{"PATCH", "/v3/patient/{patientId}/attach/{childId}", patient, principal.DocumentWrite, document},
 		{"DELETE", "/v3/patient/{patientId}/attach/{childId}", patient, principal.DocumentWrite, data},
-		{"GET", "/v3/patient/{patientId}/attach/{childId}/content", patient, principal.DocumentRead, download},
-		{"PUT", "/v3/patient/{patientId}/attach/{childId}/content", patient, principal.DocumentWrite, upload},
+		{"GET", "/v3/patient/{patientId}/attach/{childId}/content", patient, principal.DocumentRead, content},
+		{"PUT", "/v3/patient/{patientId}/attach/{childId}/content", patient, principal.DocumentWrite, content},
 
 		{"POST", "/v2/patient", patient, principal.PatientWrite, data},
 		{"GET", "/v2/patient/{id}", patient, principal.PatientRead, data},
@@ -75,8 +74,8 @@ func Table() []Route {
 		{"POST", "/v2/patient/{id}/document", patient, principal.DocumentWrite, document},
 		{"GET", "/v2/patient/{id}/document/{documentId}", patient, principal.DocumentRead, data},
 		{"DELETE", "/v2/patient/{id}/document/{documentId}", patient, principal.DocumentWrite, data},
-		{"GET", "/v2/patient/{id}/document/{documentId}/content", patient, principal.DocumentRead, download},
-		{"PUT", "/v2/patient/{id}/document/{documentId}/content", patient, principal.DocumentWrite, upload},
+		{"GET", "/v2/patient/{id}/document/{documentId}/content", patient, principal.DocumentRead, content},
+		{"PUT", "/v2/patient/{id}/document/{documentId}/content", patient, principal.DocumentWrite, content},
 
 		{"GET", "/v3/audit", tenant, principal.AuditRead, Traits{}},
 		{"GET", "/v3/audit/verification", tenant, principal.AuditRead, Traits{}},

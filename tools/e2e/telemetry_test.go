@@ -14,7 +14,10 @@ import (
 )
 
 // marks are values that cannot stand anywhere by chance.
-var marks = []string{"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey", "Qxzchild"}
+var marks = []string{
+	"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey", "Qxzchild",
+	"Qxzdocument", "Qxzcontent",
+}
 
 // TestNothingEmittedHoldsAPatientsData sends marked values the good way and every bad way, and searches all that the
 // mesh wrote or sent: logs, traces, metrics, and what it answers.
@@ -35,7 +38,19 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 		c.get(at + "/" + kind + "/Qxzquery").is(missing)
 		c.get(in2(at) + "/" + kind).is(ok)
 	}
+	document := in2(at) + "/document/" + fmt.Sprint(c.post(in2(at)+"/document", map[string]any{
+		"title": "Qxzdocument", "filename": "Qxzdocument.txt", "contentType": "text/Qxzdocument", "payload": map[string]any{"Qxzdocument": "Qxzdocument"},
+	}).is(http.StatusCreated).object()["id"])
+	c.put(document+"/content", "Qxzcontent").is(ok)
+	for _, shown := range []string{document, document + "/content", in2(at), in2(at) + "?view=page", in2(at) + "?view=manifest", in2(at) + "/document?filename=Qxzquery"} {
+		c.get(shown).is(ok)
+	}
 	refused := []answer{
+		c.get(in2(at) + "?view=Qxzquery&partial=Qxzquery&size=Qxzquery"),
+		c.get(in2(at) + "/document?type=Qxzquery&createdAfter=Qxzquery"),
+		c.post(in2(at)+"/document", map[string]any{"title": 7, "type": "Qxzbad", "contentType": "Qxzbad", "size": "Qxzbad"}),
+		c.with("Content-Digest", "sha-256=:Qxzbad:").put(document+"/content", "Qxzbad"),
+		c.put(document+"/content", "Qxzbad"),
 		c.patch(ones[0], map[string]any{"type": 7, "use": "Qxzbad", "effectiveTo": "Qxzbad", "activeFrom": "Qxzbad", "line1": "n/a"}),
 		c.post("/v2/patient", map[string]any{"firstName": "Qxzbad\u0000", "sex_at_birth": "Qxzbad", "prefix": 7}),
 		c.post(patients, map[string]any{"firstName": "Qxzbad\u0000", "dob": "Qxzbad", "gender": "Qxzbad", "last4Ssn": "Qxzbad"}),
