@@ -122,7 +122,8 @@ func childID(text string) string {
 	return text
 }
 
-// Create stores a new child of a patient. Answer makes the body that a repeat under the same idempotency key gets.
+// Create stores a new child of a patient. Answer makes the body that a repeat under the same idempotency key gets; of a
+// repeat the child has the id of what was created then.
 func (c *Children[N, P, I]) Create(
 	ctx context.Context, patientID int64, in I, key idempotency.Key, status int, answer func(N) ([]byte, error),
 ) (N, *idempotency.Record, error) {
