@@ -18,10 +18,17 @@ import (
 
 // Store is a bucket. It is safe for concurrent use.
 type Store struct {
-	bucket *gocloud.Bucket
-	keys   Keys
-	local  bool // a folder
+	bucket  *gocloud.Bucket
+	keys    Keys
+	scheme  string
+	writing chan struct{} // the writes to a cloud that are under way
 }
+
+// The schemes that are treated in a way of their own.
+const (
+	folder = "file"
+	s3     = "s3"
+)
 
 // Open opens the bucket at a URL. A folder is made if it is not there; of a cloud nothing is asked yet.
 func Open(ctx context.Context, address string, keys Keys) (*Store, error) {
@@ -29,20 +36,19 @@ func Open(ctx context.Context, address string, keys Keys) (*Store, error) {
 	if err != nil || at.Scheme == "" {
 		return nil, errors.New("BLOB_URL is no URL such as file:///var/lib/blobs or s3://bucket?region=eu-central-1")
 	}
-	local := at.Scheme == "file"
-	if local {
-		at.RawQuery = folder(at.Query()).Encode()
+	if at.Scheme == folder {
+		at.RawQuery = folderOptions(at.Query()).Encode()
 	}
 	bucket, err := gocloud.OpenBucket(ctx, at.String())
 	if err != nil {
 		return nil, fmt.Errorf("BLOB_URL: %w", err)
 	}
-	return &Store{bucket: bucket, keys: keys, local: local}, nil
+	return &Store{bucket: bucket, keys: keys, scheme: at.Scheme, writing: make(chan struct{}, writesUnderWay)}, nil
 }
 
-// folder is how a folder is used, whatever its URL asks for: nothing beside the bytes is written, and what is being
+// folderOptions is how a folder is used, whatever its URL asks for: nothing beside the bytes is written, and what is being
 // written lies on the same file system as what it becomes. Only the mode of the folders is the operator's.
-func folder(asked url.Values) url.Values {
+func folderOptions(asked url.Values) url.Values {
 	mode := asked.Get("dir_file_mode")
 	if mode == "" {
 		mode = "0700" // files are as readable as the umask lets them be, for whoever gets this far
@@ -52,7 +58,7 @@ func folder(asked url.Values) url.Values {
 
 // Ready is nil when the bucket is there.
 func (s *Store) Ready(ctx context.Context) error {
-	if s.local { // a listing skips what it cannot read, the folder itself too
+	if s.scheme == folder { // a listing skips what it cannot read, the folder itself too
 		var info fs.FileInfo
 		if !s.bucket.As(&info) || !info.IsDir() {
 			return errors.New("the folder of BLOB_URL is not there")
@@ -68,7 +74,7 @@ func (s *Store) Ready(ctx context.Context) error {
 
 // Delete deletes what is under a key, and what a writer that was killed left of it. Nothing there is no error.
 func (s *Store) Delete(ctx context.Context, key string) error {
-	if err := s.delete(ctx, key); err != nil || !s.local {
+	if err := s.delete(ctx, key); err != nil || s.scheme != folder {
 		return err
 	}
 	// What is being written bears the same name with a suffix.

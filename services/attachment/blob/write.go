@@ -10,16 +10,21 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/minio/sio"
 	gocloud "gocloud.dev/blob"
 )
 
-// What clouds buffer of one upload: parts of S3's smallest size, two under way at a time.
+// What a cloud's driver buffers of one write: parts of S3's smallest size, and up to 16 MiB before S3 is told of parts
+// at all. Who comes while so many are under way waits, and so does what it sends.
 const (
-	partSize       = 5 << 20
-	partsUnderWay  = 2
-	copyBufferSize = 4 * packageSize
+	partSize        = 5 << 20
+	partsUnderWay   = 2
+	writesUnderWay  = 16
+	copyBufferSize  = 4 * packageSize
+	octets          = "application/octet-stream" // what it really is, the document knows
+	longestAbortion = 10 * time.Second
 )
 
 // Write keeps what content gives until io.EOF, and tells the id of the key that it is encrypted under; empty is none.
@@ -30,37 +35,109 @@ func (s *Store) Write(ctx context.Context, key string, content io.Reader) (keyID
 	if err != nil {
 		return "", err
 	}
+	switch s.scheme {
+	case folder:
+		err = s.toFile(ctx, key, stored)
+	case s3:
+		err = s.toS3(ctx, key, stored)
+	default:
+		err = s.toCloud(ctx, key, stored)
+	}
+	if err != nil {
+		return "", fmt.Errorf("write blob: %w", err)
+	}
+	return s.keys.first, nil
+}
+
+// toFile has the bytes on the disk before they get their name, and the name before it returns.
+func (s *Store) toFile(ctx context.Context, key string, content io.Reader) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var file *os.File
-	w, err := s.bucket.NewWriter(ctx, key, &gocloud.WriterOptions{
-		ContentType: "application/octet-stream", BufferSize: partSize, MaxConcurrency: partsUnderWay,
-		BeforeWrite: func(as func(any) bool) error {
-			if s.local && !as(&file) {
-				return errors.New("the driver shows no file")
-			}
-			return nil
-		},
-	})
+	w, err := s.bucket.NewWriter(ctx, key, &gocloud.WriterOptions{ContentType: octets, BeforeWrite: func(as func(any) bool) error {
+		if !as(&file) {
+			return errors.New("the driver shows no file")
+		}
+		return nil
+	}})
 	if err != nil {
-		return "", fmt.Errorf("open blob: %w", err)
+		return err
 	}
-	if err = copyAll(w, stored); err == nil && s.local {
+	if err = copyAll(w, content); err == nil {
 		err = file.Sync()
 	}
 	if err != nil {
 		cancel() // so that closing gives up what was written
 		_ = w.Close()
-		return "", err
+		return err
 	}
 	if err := w.Close(); err != nil {
-		return "", fmt.Errorf("finish blob: %w", err)
+		return err
 	}
-	if s.local {
-		err = syncFolders(file.Name(), strings.Count(key, "/")+1)
-	}
-	return s.keys.first, err
+	return syncFolders(file.Name(), strings.Count(key, "/")+1)
 }
+
+func (s *Store) toCloud(ctx context.Context, key string, content io.Reader) error {
+	if err := s.take(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	w, err := s.bucket.NewWriter(ctx, key, buffered())
+	if err != nil {
+		return err
+	}
+	if err := copyAll(w, content); err != nil {
+		cancel() // so that closing gives up what was written
+		_ = w.Close()
+		return err
+	}
+	return w.Close()
+}
+
+// toS3 lets the content break off rather than the context: then the driver takes back the parts that it has sent, which
+// nobody would see and everybody pay for.
+func (s *Store) toS3(ctx context.Context, key string, content io.Reader) error {
+	if err := s.take(ctx); err != nil {
+		return err
+	}
+	defer s.leave()
+	live, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(longestAbortion, cancel) })()
+	return s.bucket.Upload(live, key, bound{ctx, content}, buffered())
+}
+
+func buffered() *gocloud.WriterOptions {
+	return &gocloud.WriterOptions{ContentType: octets, BufferSize: partSize, MaxConcurrency: partsUnderWay}
+}
+
+// bound is a reader that breaks off when its context has ended.
+type bound struct {
+	ctx     context.Context //nolint:containedctx // io.Reader takes none
+	content io.Reader
+}
+
+func (b bound) Read(p []byte) (int, error) {
+	n, err := b.content.Read(p)
+	if b.ctx.Err() != nil {
+		return 0, b.ctx.Err()
+	}
+	return n, err
+}
+
+// take waits for one of the places of writes to a cloud.
+func (s *Store) take(ctx context.Context) error {
+	select {
+	case s.writing <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (s *Store) leave() { <-s.writing }
 
 // seal puts a new salt before the ciphertext.
 func (s *Store) seal(key string, content io.Reader) (io.Reader, error) {
