@@ -21,6 +21,7 @@ const (
 	UnsupportedMedia                // the body is of a type the operation does not take
 	Invalid                         // the request breaks a rule; Fields lists every rule it breaks
 	NotFound                        // nothing there, or nothing there for this caller
+	RangeNotSatisfiable             // the content has no such range
 	PlanLimit                       // the tenant's plan is used up
 	PreconditionFailed              // If-Match names another version
 	Conflict                        // the state of the resource forbids it

@@ -6,6 +6,7 @@ package mesh
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"sync"
 	"time"
 
@@ -41,6 +42,7 @@ type Options struct {
 	MaxConnWait     time.Duration // for a free connection when all are in use; 1 s
 	MaxIdle         time.Duration // of a connection; two thirds of ServerIdleTimeout
 	MaxResponseBody int           // bytes of an answer that is not streamed; 32 MiB
+	Idle            time.Duration // the longest pause of an instance that takes or sends a stream; 30 s
 	BreakerOpen     time.Duration // how long a failing instance is left alone; 1 s
 	TracerProvider  trace.TracerProvider
 	MeterProvider   metric.MeterProvider
@@ -54,6 +56,7 @@ func (o Options) withDefaults() Options {
 	o.MaxConnWait = positive(o.MaxConnWait, time.Second)
 	o.MaxIdle = positive(o.MaxIdle, ServerIdleTimeout*2/3)
 	o.MaxResponseBody = positive(o.MaxResponseBody, 32<<20)
+	o.Idle = positive(o.Idle, 30*time.Second)
 	o.BreakerOpen = positive(o.BreakerOpen, time.Second)
 	if o.TracerProvider == nil {
 		o.TracerProvider = otel.GetTracerProvider()
@@ -78,6 +81,7 @@ func positive[T int | time.Duration](value, otherwise T) T {
 type Client struct {
 	directory Directory
 	opts      Options
+	streams   *http.Transport
 	tracer    trace.Tracer
 	meters    *meters
 
@@ -89,7 +93,7 @@ type Client struct {
 func New(directory Directory, opts Options) (*Client, error) {
 	opts = opts.withDefaults()
 	const scope = "github.com/patient-mesh/patient-mesh/libs/mesh"
-	c := &Client{directory: directory, opts: opts, tracer: opts.TracerProvider.Tracer(scope), peers: map[string]*Peer{}}
+	c := &Client{directory: directory, opts: opts, streams: newTransport(opts), tracer: opts.TracerProvider.Tracer(scope), peers: map[string]*Peer{}}
 	var err error
 	if c.meters, err = newMeters(opts.MeterProvider.Meter(scope), c.each); err != nil {
 		return nil, fmt.Errorf("mesh metrics: %w", err)
@@ -116,6 +120,7 @@ func (c *Client) Close() {
 	for p := range c.each {
 		p.update(nil)
 	}
+	c.streams.CloseIdleConnections()
 }
 
 // each walks over the peers known now.

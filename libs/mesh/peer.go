@@ -74,6 +74,11 @@ func (p *Peer) Do(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Res
 		return nil
 	}
 	span.SetStatus(codes.Error, string(outcome))
+	return p.away(outcome, err)
+}
+
+// away is the fault of a call that got no answer.
+func (p *Peer) away(outcome outcome, err error) error {
 	detail := "The " + p.service + " service cannot be reached just now."
 	if outcome == timedOut {
 		detail = "The " + p.service + " service did not answer in time."

@@ -40,19 +40,20 @@ func faultOf(resp *fasthttp.Response, service string) *fault.Error {
 // kindOf undoes libs/web's table of statuses. What it does not know is our defect: Internal.
 func kindOf(status int) fault.Kind {
 	kinds := map[int]fault.Kind{
-		fasthttp.StatusBadRequest:            fault.Invalid,
-		fasthttp.StatusUnauthorized:          fault.Unauthenticated,
-		fasthttp.StatusPaymentRequired:       fault.PlanLimit,
-		fasthttp.StatusForbidden:             fault.Denied,
-		fasthttp.StatusNotFound:              fault.NotFound,
-		fasthttp.StatusMethodNotAllowed:      fault.MethodNotAllowed,
-		fasthttp.StatusConflict:              fault.Conflict,
-		fasthttp.StatusPreconditionFailed:    fault.PreconditionFailed,
-		fasthttp.StatusRequestEntityTooLarge: fault.TooLarge,
-		fasthttp.StatusUnsupportedMediaType:  fault.UnsupportedMedia,
-		fasthttp.StatusUnprocessableEntity:   fault.IdempotencyMismatch,
-		fasthttp.StatusTooManyRequests:       fault.RateLimited,
-		fasthttp.StatusServiceUnavailable:    fault.Unavailable,
+		fasthttp.StatusBadRequest:                   fault.Invalid,
+		fasthttp.StatusUnauthorized:                 fault.Unauthenticated,
+		fasthttp.StatusPaymentRequired:              fault.PlanLimit,
+		fasthttp.StatusForbidden:                    fault.Denied,
+		fasthttp.StatusNotFound:                     fault.NotFound,
+		fasthttp.StatusMethodNotAllowed:             fault.MethodNotAllowed,
+		fasthttp.StatusRequestedRangeNotSatisfiable: fault.RangeNotSatisfiable,
+		fasthttp.StatusConflict:                     fault.Conflict,
+		fasthttp.StatusPreconditionFailed:           fault.PreconditionFailed,
+		fasthttp.StatusRequestEntityTooLarge:        fault.TooLarge,
+		fasthttp.StatusUnsupportedMediaType:         fault.UnsupportedMedia,
+		fasthttp.StatusUnprocessableEntity:          fault.IdempotencyMismatch,
+		fasthttp.StatusTooManyRequests:              fault.RateLimited,
+		fasthttp.StatusServiceUnavailable:           fault.Unavailable,
 	}
 	return kinds[status]
 }

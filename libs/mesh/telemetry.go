@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"net/http"
+	"os"
 	"time"
 
 	"github.com/sony/gobreaker/v2"
@@ -30,6 +32,19 @@ func outcomeOf(resp *fasthttp.Response, err error) outcome {
 	case err != nil:
 		return broken
 	case resp.StatusCode() >= fasthttp.StatusInternalServerError:
+		return failed
+	default:
+		return answered
+	}
+}
+
+func outcomeOfStream(resp *http.Response, err error) outcome {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.Is(err, errNoTime):
+		return timedOut
+	case err != nil:
+		return broken
+	case resp.StatusCode >= http.StatusInternalServerError:
 		return failed
 	default:
 		return answered

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/gofiber/fiber/v2"
+	"github.com/valyala/fasthttp"
 	"github.com/valyala/fasthttp/fasthttpadaptor"
 	"go.opentelemetry.io/otel"
 
@@ -31,6 +32,8 @@ const (
 	writeTimeout       = 60 * time.Second
 	idleTimeout        = 75 * time.Second // clients inside the mesh close idle connections sooner, so that none is cut
 	headerLimit        = 16 << 10
+	// DefaultIdle is the longest pause of a client that sends or takes a stream.
+	DefaultIdle = 30 * time.Second
 )
 
 // TimeoutHeader tells the next hop how many milliseconds are left for a request.
@@ -62,10 +65,11 @@ type Options struct {
 	Checks    []Check
 	Metrics   http.Handler // nil: not served here
 	BodyLimit int          // bytes; DefaultBodyLimit when zero
-	// Stream hands bodies to handlers as they arrive. Fiber's own limit is off then: who reads, counts.
+	// Stream hands bodies to handlers as they arrive. Fiber's own limit is off then: Incoming, Relay and ReadBody count.
 	Stream      bool
-	MaxInFlight int64 // requests at a time; beyond it the answer is 503
-	AccessLog   bool  // one line a request: at the door of the mesh, nowhere else
+	Idle        time.Duration // the longest pause of a client that sends or takes a stream; DefaultIdle when zero
+	MaxInFlight int64         // requests at a time; beyond it the answer is 503
+	AccessLog   bool          // one line a request: at the door of the mesh, nowhere else
 	// ResourceMetadata is where callers without a credential learn how to get one (RFC 9728 §5.1); "" says nothing of it.
 	ResourceMetadata string
 	Now              func() time.Time
@@ -87,6 +91,9 @@ func New(o Options) (*App, error) {
 	}
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = DefaultMaxInFlight
+	}
+	if o.Idle == 0 {
+		o.Idle = DefaultIdle
 	}
 	if o.Now == nil {
 		o.Now = time.Now
@@ -113,6 +120,13 @@ func New(o Options) (*App, error) {
 		ErrorHandler:          a.refuse,
 	})
 	a.Server().DisablePreParseMultipartForm = true // forms of any size would go to disk before anybody asked who sends them
+	if o.Stream {
+		inner := a.Server().Handler
+		a.Server().Handler = func(c *fasthttp.RequestCtx) {
+			inner(c)
+			settle(c)
+		}
+	}
 	a.Use(a.around)
 	a.Get("/livez", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "alive"}) })
 	a.Get("/readyz", a.readyz)
@@ -176,7 +190,7 @@ func (a *App) readyz(c *fiber.Ctx) error {
 }
 
 // JSONOnly refuses a body that is not JSON. It goes before the generated handlers, which would call it malformed; a body
-// that is not there it passes on as an empty one.
+// that is not there it passes on as an empty one. In an app that streams it reads the body into memory, up to the app's limit.
 func JSONOnly(c *fiber.Ctx, next fiber.Handler) error {
 	h := &c.Request().Header
 	// -1 is a chunked body; -2, which fasthttp gives a request that states no length, is none.
@@ -185,6 +199,11 @@ func JSONOnly(c *fiber.Ctx, next fiber.Handler) error {
 	} else if !isJSON(string(h.ContentType()), c.Method()) {
 		return fault.New(fault.UnsupportedMedia, "unsupported_media_type", "The body must be application/json.")
 	}
+	buffer, err := ReadBody(c, int64(c.App().Config().BodyLimit))
+	if err != nil {
+		return err
+	}
+	defer Forget(c, buffer)
 	return next(c)
 }
 

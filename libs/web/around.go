@@ -61,15 +61,13 @@ func (a *App) around(c *fiber.Ctx) error {
 	start := a.options.Now()
 	ctx := otel.GetTextMapPropagator().Extract(context.Background(), carrier{&c.Request().Header})
 	ctx, span := otel.Tracer("mesh/web").Start(ctx, c.Method(), trace.WithSpanKind(trace.SpanKindServer))
-	defer span.End()
 	ctx, cancel := context.WithTimeout(ctx, budget(c.Get(TimeoutHeader)))
-	defer cancel()
 	traceID := span.SpanContext().TraceID().String()
 
 	h := &c.Response().Header
 	h.Set("Trace-Id", traceID)
 	h.Set(fiber.HeaderXContentTypeOptions, "nosniff")
-	err := a.handle(c, ctx)
+	counted, err := a.handle(c, ctx)
 	if err != nil {
 		err = FromFiber(err)
 		f := fault.Of(err)
@@ -82,8 +80,48 @@ func (a *App) around(c *fiber.Ctx) error {
 	if a.draining.Load() {
 		c.Response().SetConnectionClose()
 	}
-	a.account(ctx, c, span, start, err)
+	e := exchange{ctx: ctx, cancel: cancel, span: span, start: start, counted: counted, err: err}
+	e.series = series{knownMethod(c.Method()), pattern(c, err), c.Response().StatusCode()}
+	e.again, _ = c.Locals(budgetKey).(context.CancelFunc)
+	if out, ok := c.Response().BodyStream().(*outgoing); ok {
+		a.endLater(e, out)
+	} else {
+		a.end(&e)
+	}
 	return nil
+}
+
+// exchange is a request and its answer, up to the answer's last byte.
+type exchange struct {
+	series
+	ctx     context.Context //nolint:containedctx // it ends with the exchange
+	cancel  context.CancelFunc
+	again   context.CancelFunc // of the budget that was given later
+	span    trace.Span
+	start   time.Time
+	counted bool // among those in flight
+	err     error
+}
+
+// endLater ends the exchange when the body has been sent. What is kept until then must not be the request's own memory.
+func (a *App) endLater(e exchange, out *outgoing) {
+	e.pattern = strings.Clone(e.pattern)
+	out.after = func(failure error) {
+		e.err = failure
+		a.end(&e)
+	}
+}
+
+func (a *App) end(e *exchange) {
+	a.account(e)
+	e.span.End()
+	if e.counted {
+		a.inFlight.Add(-1)
+	}
+	e.cancel()
+	if e.again != nil {
+		e.again()
+	}
 }
 
 // pointToMetadata completes a challenge.
@@ -100,7 +138,7 @@ func (a *App) pointToMetadata(h *fasthttp.ResponseHeader) {
 }
 
 // handle runs the handlers, unless there are too many at it already or the assertion does not hold.
-func (a *App) handle(c *fiber.Ctx, ctx context.Context) (err error) { //nolint:revive // Fiber's context comes first here
+func (a *App) handle(c *fiber.Ctx, ctx context.Context) (counted bool, err error) { //nolint:revive // Fiber's context comes first here
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("panic: %T at %s", p, debug.Stack()) // the value may hold anything, so its type must do
@@ -108,54 +146,57 @@ func (a *App) handle(c *fiber.Ctx, ctx context.Context) (err error) { //nolint:r
 	}()
 	if path := c.Path(); path == "/livez" || path == "/readyz" || path == "/metrics" {
 		c.SetUserContext(ctx)
-		return c.Next()
+		return false, c.Next()
 	}
+	counted = true
 	if a.inFlight.Add(1) > a.options.MaxInFlight {
-		a.inFlight.Add(-1)
 		c.Set(UnhandledHeader, "1")
-		return fault.New(fault.Unavailable, "overloaded", "Too many requests are under way; try again shortly.")
+		return counted, fault.New(fault.Unavailable, "overloaded", "Too many requests are under way; try again shortly.")
 	}
-	defer a.inFlight.Add(-1)
 	if a.options.Keyring != nil && (a.options.Public == nil || !a.options.Public(c.Path())) {
 		p, err := a.options.Keyring.Verify(c.Get(principal.AssertionHeader), c.Method(), c.OriginalURL(), a.options.Now())
 		if err != nil {
-			return fault.New(fault.Unauthenticated, "unauthenticated", "A valid credential is required.")
+			return counted, fault.New(fault.Unauthenticated, "unauthenticated", "A valid credential is required.")
 		}
 		ctx = principal.With(ctx, p)
 	}
 	c.SetUserContext(ctx)
-	return c.Next()
+	return counted, c.Next()
 }
 
-// account ends a request: span, metrics, and a log line at the door or where something broke.
-func (a *App) account(ctx context.Context, c *fiber.Ctx, span trace.Span, start time.Time, err error) {
+// pattern is the route that a request took.
+func pattern(c *fiber.Ctx, err error) string {
 	pattern, _ := c.Locals(PatternKey).(string)
 	if pattern == "" {
 		if pattern = c.Route().Path; pattern == "/" || err != nil && fault.Is(err, fault.MethodNotAllowed) {
 			pattern = "unmatched" // the pattern of this middleware itself
 		}
 	}
-	code, took := c.Response().StatusCode(), a.options.Now().Sub(start)
-	method := knownMethod(c.Method())
-	a.meters.duration.Record(ctx, took.Seconds(), a.meters.of(series{method, pattern, code}))
-	if span.IsRecording() {
-		span.SetName(method + " " + pattern)
-		span.SetAttributes(attribute.String("http.request.method", method), attribute.String("http.route", pattern),
-			attribute.Int("http.response.status_code", code))
-		if code >= fiber.StatusInternalServerError {
-			span.SetStatus(codes.Error, fault.Of(err).Code)
+	return pattern
+}
+
+// account tells of an exchange: span, metrics, and a log line at the door or where something broke.
+func (a *App) account(e *exchange) {
+	took := a.options.Now().Sub(e.start)
+	a.meters.duration.Record(e.ctx, took.Seconds(), a.meters.of(e.series))
+	if e.span.IsRecording() {
+		e.span.SetName(e.method + " " + e.pattern)
+		e.span.SetAttributes(attribute.String("http.request.method", e.method), attribute.String("http.route", e.pattern),
+			attribute.Int("http.response.status_code", e.code))
+		if e.code >= fiber.StatusInternalServerError {
+			e.span.SetStatus(codes.Error, fault.Of(e.err).Code)
 		}
 	}
 	log := a.options.Logger
 	switch {
-	case err != nil && fault.Of(err).Kind == fault.Internal:
-		log.ErrorContext(ctx, "request failed", "method", method, "route", pattern, "error", err.Error())
-	case err != nil && fault.Is(err, fault.Unavailable) && pattern != "/readyz":
-		log.WarnContext(ctx, "request unavailable", "method", method, "route", pattern, "error", err.Error())
+	case e.err != nil && fault.Of(e.err).Kind == fault.Internal:
+		log.ErrorContext(e.ctx, "request failed", "method", e.method, "route", e.pattern, "error", e.err.Error())
+	case e.err != nil && fault.Is(e.err, fault.Unavailable) && e.pattern != "/readyz":
+		log.WarnContext(e.ctx, "request unavailable", "method", e.method, "route", e.pattern, "error", e.err.Error())
 	}
 	if a.options.AccessLog {
-		log.LogAttrs(ctx, slog.LevelInfo, "request", slog.String("method", method), slog.String("route", pattern),
-			slog.Int("status", code), slog.Duration("duration", took))
+		log.LogAttrs(e.ctx, slog.LevelInfo, "request", slog.String("method", e.method), slog.String("route", e.pattern),
+			slog.Int("status", e.code), slog.Duration("duration", took))
 	}
 }
 

@@ -34,6 +34,8 @@ func status(kind fault.Kind) int {
 		return fiber.StatusBadRequest
 	case fault.NotFound:
 		return fiber.StatusNotFound
+	case fault.RangeNotSatisfiable:
+		return fiber.StatusRequestedRangeNotSatisfiable
 	case fault.PlanLimit:
 		return fiber.StatusPaymentRequired
 	case fault.PreconditionFailed:
