@@ -117,6 +117,7 @@ func New(o Options) (*App, error) {
 		CaseSensitive:         true,
 		StrictRouting:         true,
 		JSONDecoder:           decode,
+		JSONEncoder:           encode,
 		ErrorHandler:          a.refuse,
 	})
 	a.Server().DisablePreParseMultipartForm = true // forms of any size would go to disk before anybody asked who sends them
@@ -144,6 +145,14 @@ func decode(data []byte, into any) error {
 		return nil
 	}
 	return json.Unmarshal(data, into)
+}
+
+// encode writes answers. What is JSON already is not looked at: encoding/json would set its spaces and escapes anew.
+func encode(v any) ([]byte, error) {
+	if raw, ok := v.(*body.Raw); ok {
+		return *raw, nil
+	}
+	return json.Marshal(v)
 }
 
 // refuse answers what never reached a handler: requests that fasthttp could not read.

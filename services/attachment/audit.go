@@ -1,0 +1,10 @@
+package attachment
+
+// The actions that the audit trail tells of.
+const (
+	auditCreate = "document.create"
+	auditList   = "document.list"
+	auditRead   = "document.read"
+	auditUpdate = "document.update"
+	auditDelete = "document.delete"
+)
