@@ -30,6 +30,8 @@ const (
 	s3     = "s3"
 )
 
+const away = "The store of documents cannot be reached just now; try again shortly."
+
 // Open opens the bucket at a URL. A folder is made if it is not there; of a cloud nothing is asked yet.
 func Open(ctx context.Context, address string, keys Keys) (*Store, error) {
 	at, err := url.Parse(address)

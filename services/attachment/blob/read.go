@@ -7,6 +7,9 @@ import (
 	"io"
 
 	"github.com/minio/sio"
+	"gocloud.dev/gcerrors"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
 
 // The layout of an encrypted blob: the salt, then the packages.
@@ -16,8 +19,8 @@ const (
 	packageSize = payloadSize + 32
 )
 
-// ErrSize is the failure of a blob that is not as long as what was written.
-var ErrSize = errors.New("the blob is not of the size that was written")
+// ErrDamaged is the failure of a blob that is not there any more as it was written: gone, of another size, or changed.
+var ErrDamaged = errors.New("the blob is not what was written")
 
 // Read gives what was written under a key. The id of its encryption key and its size are the ones of that time. Nothing
 // is fetched before the first Read, and after a Seek only what lies behind it. The context holds as long as it is read.
@@ -75,19 +78,34 @@ func (r *reader) Read(p []byte) (int, error) {
 		return 0, nil
 	}
 	if r.current == nil {
-		if r.current, r.err = r.from.open(r.ctx, r.offset); r.err != nil {
+		current, err := r.from.open(r.ctx, r.offset)
+		if err != nil {
+			r.err = unreadable(err)
 			return 0, r.err
 		}
+		r.current = current
 	}
 	n, err := r.current.Read(p[:min(int64(len(p)), r.size-r.offset)])
 	r.offset += int64(n)
 	switch {
 	case errors.Is(err, io.EOF) && r.offset < r.size:
-		r.err = io.ErrUnexpectedEOF
+		r.err = unreadable(io.ErrUnexpectedEOF)
 	case err != nil && !errors.Is(err, io.EOF):
-		r.err = fmt.Errorf("read blob: %w", err)
+		r.err = unreadable(err)
 	}
 	return n, r.err
+}
+
+// unreadable tells a blob that is damaged from a bucket that cannot be reached.
+func unreadable(err error) error {
+	var changed sio.Error
+	switch {
+	case errors.Is(err, ErrDamaged):
+		return err
+	case errors.As(err, &changed), gcerrors.Code(err) == gcerrors.NotFound:
+		return fmt.Errorf("%w: %w", ErrDamaged, err)
+	}
+	return fault.Away(err, away)
 }
 
 func (r *reader) drop() {
@@ -119,11 +137,11 @@ func (b plain) open(ctx context.Context, offset int64) (io.ReadCloser, error) {
 func (s *Store) from(ctx context.Context, key string, offset, size int64) (io.ReadCloser, error) {
 	r, err := s.bucket.NewRangeReader(ctx, key, offset, -1, nil)
 	if err != nil {
-		return nil, fmt.Errorf("open blob: %w", err)
+		return nil, err
 	}
 	if r.Size() != size {
 		_ = r.Close()
-		return nil, ErrSize
+		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrDamaged, r.Size(), size)
 	}
 	return r, nil
 }
@@ -172,7 +190,7 @@ func (b *sealed) open(ctx context.Context, offset int64) (io.ReadCloser, error) 
 func (b *sealed) fetchSalt(ctx context.Context) error {
 	head, err := b.store.bucket.NewRangeReader(ctx, b.key, 0, saltSize, nil)
 	if err != nil {
-		return fmt.Errorf("open blob: %w", err)
+		return err
 	}
 	defer head.Close() //nolint:errcheck // it was only read
 	return b.salt(head)
@@ -182,7 +200,7 @@ func (b *sealed) fetchSalt(ctx context.Context) error {
 func (b *sealed) salt(from io.Reader) error {
 	salt := make([]byte, saltSize)
 	if _, err := io.ReadFull(from, salt); err != nil {
-		return fmt.Errorf("read blob: %w", err)
+		return err
 	}
 	cipher, err := b.store.keys.cipher(b.keyID, b.key, salt)
 	b.cipher = &cipher
@@ -199,12 +217,8 @@ func (b *sealed) decrypt(raw io.Reader, salted bool, first, skip int64) (io.Read
 	cipher := *b.cipher
 	cipher.SequenceNumber = uint32(first) //nolint:gosec // 2^32 packages are more than any limit lets in
 	plain, err := sio.DecryptReader(raw, cipher)
-	if err != nil {
-		return nil, fmt.Errorf("decrypt blob: %w", err)
+	if err == nil {
+		_, err = io.CopyN(io.Discard, plain, skip)
 	}
-	_, err = io.CopyN(io.Discard, plain, skip)
-	if err != nil {
-		return nil, fmt.Errorf("read blob: %w", err)
-	}
-	return plain, nil
+	return plain, err
 }

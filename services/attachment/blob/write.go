@@ -14,6 +14,8 @@ import (
 
 	"github.com/minio/sio"
 	gocloud "gocloud.dev/blob"
+
+	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
 
 // What a cloud's driver buffers of one write: parts of S3's smallest size, and up to 16 MiB before S3 is told of parts
@@ -44,7 +46,7 @@ func (s *Store) Write(ctx context.Context, key string, content io.Reader) (keyID
 		err = s.toCloud(ctx, key, stored)
 	}
 	if err != nil {
-		return "", fmt.Errorf("write blob: %w", err)
+		return "", fault.Away(err, away)
 	}
 	return s.keys.first, nil
 }
