@@ -67,14 +67,18 @@ type Upload struct {
 
 // Upload gives a document its content, once. The same bytes again change nothing.
 func (s *Contents) Upload(ctx context.Context, patientID int64, id string, up Upload) (Document, error) {
-	e := s.Service.entry(ctx, auditUpload, patientID)
-	by, err := s.Service.open(ctx, principal.DocumentWrite, func() audit.Entry { return e }, func() error {
-		if up.Length > s.Limit {
-			return fault.New(fault.TooLarge, "content_too_large", "The content is over the limit.")
-		}
-		return up.Invalid
-	})
+	by, err := principal.Require(ctx, principal.DocumentWrite)
 	if err != nil {
+		return Document{}, err
+	}
+	if up.Length > s.Limit {
+		return Document{}, fault.New(fault.TooLarge, "content_too_large", "The content is over the limit.")
+	}
+	if up.Invalid != nil {
+		return Document{}, up.Invalid
+	}
+	e := s.Service.entry(ctx, auditUpload, patientID)
+	if err := s.Service.present(ctx, e); err != nil {
 		return Document{}, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, uploadLimit)
@@ -114,10 +118,7 @@ func (s *Contents) refused(ctx context.Context, e audit.Entry, refusal error) er
 	}
 	ctx, cancel := detached(ctx)
 	defer cancel()
-	if err := s.Store.Keep(ctx, e.Failed()); err != nil {
-		return err
-	}
-	return refusal
+	return s.Service.refused(ctx, e, refusal)
 }
 
 // detached outlives a client that has left: what it began is still tidied up.
@@ -254,9 +255,12 @@ func (a *arriving) mismatch() error {
 
 // Download gives a document with its bytes, which are fetched as they are read, for as long as ctx holds.
 func (s *Contents) Download(ctx context.Context, patientID int64, id string) (Document, io.ReadSeekCloser, error) {
-	e := s.Service.entry(ctx, auditDownload, patientID)
-	by, err := s.Service.open(ctx, principal.DocumentRead, func() audit.Entry { return e }, func() error { return nil })
+	by, err := principal.Require(ctx, principal.DocumentRead)
 	if err != nil {
+		return Document{}, nil, err
+	}
+	e := s.Service.entry(ctx, auditDownload, patientID)
+	if err := s.Service.present(ctx, e); err != nil {
 		return Document{}, nil, err
 	}
 	d, err := s.Store.Open(ctx, by.TenantID, patientID, id, e)

@@ -3,31 +3,24 @@ package rest
 import (
 	"encoding/hex"
 	"net/http"
-	"strconv"
 
 	"github.com/gofiber/fiber/v2" //nolint:depguard // bytes are streamed, which generated code does not
-	"github.com/google/uuid"
 
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/attachment"
 )
 
-// Contents answers the operations on the bytes of documents.
-type Contents struct {
-	Contents *attachment.Contents
-}
-
-// Mount adds their routes, before each of which prepare runs.
-func (s *Contents) Mount(to fiber.Router, prepare fiber.Handler) {
+// MountContent adds the operations on the bytes of documents, before each of which prepare runs.
+func (s *Server) MountContent(to fiber.Router, prepare fiber.Handler) {
 	for _, face := range []Face{V2(), V3()} {
 		path := face.root + ":patient" + face.kind + "/:document/content"
-		to.Put(path, prepare, s.upload(face))
-		to.Get(path, prepare, s.download) // and HEAD
+		to.Put(path, prepare, s.uploadContent(face))
+		to.Get(path, prepare, s.downloadContent) // and HEAD
 	}
 }
 
-// upload stores the bytes and answers the document.
-func (s *Contents) upload(face Face) fiber.Handler {
+// uploadContent stores the bytes and answers the document.
+func (s *Server) uploadContent(face Face) fiber.Handler {
 	return func(c *fiber.Ctx) error {
 		var header []string
 		for _, value := range c.Request().Header.PeekAll("Content-Digest") {
@@ -40,7 +33,7 @@ func (s *Contents) upload(face Face) fiber.Handler {
 		if up.Length < -1 {
 			up.Length = 0 // what fasthttp says of no body
 		}
-		d, err := s.Contents.Upload(c.UserContext(), contentPatient(c), contentDocument(c), up)
+		d, err := s.Contents.Upload(c.UserContext(), parseID(c.Params("patient")), parseDocumentID(c.Params("document")), up)
 		if err != nil {
 			return err
 		}
@@ -55,9 +48,9 @@ func (s *Contents) upload(face Face) fiber.Handler {
 	}
 }
 
-// download streams the bytes. They are somebody's file, of any type: no browser is to show them as a page of ours.
-func (s *Contents) download(c *fiber.Ctx) error {
-	d, content, err := s.Contents.Download(c.UserContext(), contentPatient(c), contentDocument(c))
+// downloadContent streams the bytes. They are somebody's file, of any type: no browser is to show them as a page of ours.
+func (s *Server) downloadContent(c *fiber.Ctx) error {
+	d, content, err := s.Contents.Download(c.UserContext(), parseID(c.Params("patient")), parseDocumentID(c.Params("document")))
 	if err != nil {
 		return err
 	}
@@ -74,21 +67,3 @@ func (s *Contents) download(c *fiber.Ctx) error {
 
 // contentTag is a strong entity tag: equal bytes, equal tag.
 func contentTag(d attachment.Document) string { return `"` + hex.EncodeToString(d.SHA256) + `"` }
-
-// contentPatient is the patient's id as it is written, or 0, which nobody has.
-func contentPatient(c *fiber.Ctx) int64 {
-	id, err := strconv.ParseInt(c.Params("patient"), 10, 64)
-	if err != nil || strconv.FormatInt(id, 10) != c.Params("patient") {
-		return 0
-	}
-	return id
-}
-
-// contentDocument is the document's id, or one that no document has.
-func contentDocument(c *fiber.Ctx) string {
-	id, err := uuid.Parse(c.Params("document"))
-	if err != nil || id.String() != c.Params("document") {
-		id = uuid.Nil
-	}
-	return id.String()
-}

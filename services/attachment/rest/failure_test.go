@@ -27,7 +27,7 @@ type mortal struct {
 	step  string // at which it dies
 	after bool   // with the step done, or not begun
 	dead  bool
-	ill   bool                // it lives on, and only this step fails
+	ill   bool              // it lives on, and only this step fails
 	do    func(name string) // what happens at the step besides, nil: it dies
 }
 

@@ -18,7 +18,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/gofiber/fiber/v2"
+	"github.com/gofiber/fiber/v2" //nolint:depguard // the app whose routes are tested
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
@@ -111,8 +111,8 @@ func (h *house) serve() {
 	if err != nil {
 		h.t.Fatal(err)
 	}
-	contents := &rest.Contents{Contents: h.contents}
-	contents.Mount(app, func(c *fiber.Ctx) error {
+	server := &rest.Server{Contents: h.contents}
+	server.MountContent(app, func(c *fiber.Ctx) error {
 		by := h.by
 		if c.Get("Test-Reader") != "" {
 			by.Permissions = principal.DocumentRead

@@ -11,26 +11,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/attachment"
 )
 
-// Face is one of the two interfaces.
-type Face struct {
-	version    int
-	root, kind string // of its paths: root, patient, kind
-}
-
-// V2 is the interface under /v2/patient/{id}/document.
-func V2() Face { return Face{version: 2, root: "/v2/patient/", kind: "/document"} }
-
-// V3 is the interface under /v3/patient/{patientId}/attach.
-func V3() Face { return Face{version: 3, root: "/v3/patient/", kind: "/attach"} }
-
-// list is the path of a patient's documents.
-func (f Face) list(patientID int64) string { return f.root + strconv.FormatInt(patientID, 10) + f.kind }
-
-// path is the path of a document.
-func (f Face) path(patientID int64, id string) string { return f.list(patientID) + "/" + id }
-
-// shown is a document as both interfaces show it; what one of them does not show is left empty there. The payload is not
-// among it: it goes out as it came in.
+// shown is a document as both interfaces show it; what one of them does not show is left empty there.
 type shown struct {
 	ID             string `json:"id"`
 	PatientID      string `json:"patientId,omitempty"`
@@ -49,7 +30,10 @@ type shown struct {
 }
 
 // Show is a document as the interface shows it.
-func (f Face) Show(d attachment.Document) (body.Raw, error) {
+func (f Face) Show(d attachment.Document) (body.Raw, error) { return f.append(nil, d) }
+
+// append writes a document behind what is there. The payload goes out as it came in.
+func (f Face) append(out body.Raw, d attachment.Document) (body.Raw, error) {
 	s := shown{
 		ID: d.ID, Type: d.Type, ContentType: d.ContentType, Filename: d.Filename, Title: d.Title, Size: d.SizeShown(),
 		SHA256: hex.EncodeToString(d.SHA256), HasContent: d.HasContent(), ContentURL: f.path(d.PatientID, d.ID) + "/content",
@@ -64,14 +48,32 @@ func (f Face) Show(d attachment.Document) (body.Raw, error) {
 	if err != nil {
 		return nil, fmt.Errorf("show a document: %w", err)
 	}
+	out = append(out, raw...)
 	if d.Payload == nil {
-		return raw, nil
+		return out, nil
 	}
-	out := make(body.Raw, 0, len(raw)+len(`,"payload":`)+len(d.Payload))
-	out = append(out, raw[:len(raw)-1]...)
-	out = append(out, `,"payload":`...)
+	out = append(out[:len(out)-1], `,"payload":`...)
 	out = append(out, d.Payload...)
 	return append(out, '}'), nil
+}
+
+// page writes a list, and behind it whatever members are given, as JSON without the opening brace.
+func (f Face) page(list []attachment.Document, members string, values ...any) (body.Raw, error) {
+	length := 0
+	for _, d := range list {
+		length += len(d.Payload) + 1024 // or so
+	}
+	out := append(make(body.Raw, 0, length), `{"content":[`...)
+	for i, d := range list {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		var err error
+		if out, err = f.append(out, d); err != nil {
+			return nil, err
+		}
+	}
+	return fmt.Appendf(append(out, `],`...), members, values...), nil
 }
 
 // instant writes RFC 3339 in UTC with milliseconds.

@@ -11,6 +11,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
+	"github.com/patient-mesh/patient-mesh/services/attachment"
 )
 
 //go:embed migrations/*.sql
@@ -31,6 +32,8 @@ type Store struct {
 	ledger *audit.Ledger
 	log    *slog.Logger
 }
+
+var _ attachment.Store = (*Store)(nil)
 
 // New makes a store. Its loop, Sweep, is run beside it.
 func New(db *pg.DB, log *slog.Logger) *Store {

@@ -9,7 +9,7 @@ import (
 type settings struct {
 	config.Common
 	pg.Config
-	BlobURL      string `env:"BLOB_URL,required,notEmpty"`            // where bytes are kept: file://, s3://, gs:// or azblob://
+	BlobURL      string `env:"BLOB_URL,required,notEmpty"`           // where bytes are kept: file://, s3://, gs:// or azblob://
 	ContentLimit int64  `env:"CONTENT_LIMIT" envDefault:"104857600"` // of one document's bytes
 	ContentKeys  string `env:"CONTENT_KEYS"`                         // id:base64[,id:base64]; the first encrypts; none: the store does
 }
