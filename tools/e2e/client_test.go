@@ -138,7 +138,7 @@ func (a answer) holdAgainstDocument(req *http.Request) {
 	if found := secrets.in(a.raw); a.status >= http.StatusBadRequest && found != "" {
 		a.t.Errorf("a refusal tells a secret: %s", a.raw)
 	}
-	if a.status >= http.StatusBadRequest && a.header.Get("Content-Type") == "application/problem+json" {
+	if a.status >= http.StatusBadRequest && a.header.Get("Content-Type") == "application/problem+json" && req.Method != http.MethodHead {
 		a.problem()
 	}
 	router, err := contract()

@@ -33,7 +33,7 @@ const (
 func TestContentOfItsOwnMesh(t *testing.T) {
 	keys := "second:" + strings.Repeat("A", 42) + "E=,first:" + strings.Repeat("B", 42) + "A="
 	m := privateWith(t, mesh.Options{
-		Env: map[string]string{"CONTENT_LIMIT": strconv.Itoa(strongestLimit), "STREAM_IDLE": shortestPause.String()},
+		Env:   map[string]string{"CONTENT_LIMIT": strconv.Itoa(strongestLimit), "STREAM_IDLE": shortestPause.String()},
 		EnvOf: map[string]map[string]string{"attachment": {"CONTENT_KEYS": keys, "COLLECT_EVERY": "100ms"}},
 	})
 	for _, part := range []struct {

@@ -112,6 +112,7 @@ func TestUploadsThatBreakOff(t *testing.T) {
 		"resets": func(conn *net.TCPConn) { _ = conn.SetLinger(0); _ = conn.Close() },
 	}
 	var broken []document
+	heard := 0 // of how many the service hears in any case: they are passed on from 8 KiB, and a reset can overtake them
 	for _, cut := range cuts {
 		for name, end := range endings {
 			d := c.attach(patient, map[string]any{"title": name})
@@ -119,11 +120,14 @@ func TestUploadsThatBreakOff(t *testing.T) {
 			w := c.dial().ask(http.MethodPut, path, cut.lines, cut.body)
 			end(w.conn)
 			if name == "ends" {
-				if a := w.hears(http.MethodPut, path); a.status != bad || a.problem().Code != "malformed_body" {
+				if a := w.hears(http.MethodPut, path); a.status != bad || !strings.HasPrefix(a.problem().Code, "malformed_") {
 					t.Errorf("%.30q and %d bytes: %d %s", cut.lines, len(cut.body), a.status, a.raw)
 				}
 			}
 			broken = append(broken, d)
+			if name != "resets" && (strings.HasPrefix(cut.lines, chunked) || len(cut.body) > 8<<10) {
+				heard++
+			}
 		}
 	}
 	for i, d := range broken {
@@ -140,7 +144,7 @@ func TestUploadsThatBreakOff(t *testing.T) {
 				failed++
 			}
 		}
-		return failed == len(broken)
+		return failed >= heard
 	})
 	for i, d := range broken {
 		if i%3 != 0 {
@@ -148,9 +152,7 @@ func TestUploadsThatBreakOff(t *testing.T) {
 			c.put(d.at+"/content", unmeasured(raw)).is(ok)
 		}
 		c.holds(d, raw)
-		if files := blobs(t, world.Path("blobs"), d.ID); len(files) != 1 {
-			t.Errorf("%v", files)
-		}
+		eventually(t, 10*time.Second, func() bool { return len(blobs(t, world.Path("blobs"), d.ID)) == 1 })
 	}
 }
 
@@ -265,7 +267,7 @@ func TestUploadsThatAskFirst(t *testing.T) {
 	_, _ = w.conn.Write(raw)
 	w.hears(http.MethodPut, d.at+"/content").is(ok)
 	c.holds(d, raw)
-	w = c.dial().ask(http.MethodPut, d.at+"/content", measured+"104857601\r\nExpect: 100-continue", "")
+	w = c.dial().ask(http.MethodPut, d.at+"/content", measured+"104857601\r\nExpect: 100-continue", string(raw[:10_000]))
 	w.hears(http.MethodPut, d.at+"/content").refused(http.StatusRequestEntityTooLarge, "content_too_large")
 }
 

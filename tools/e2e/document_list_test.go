@@ -77,7 +77,7 @@ func TestDocumentSearch(t *testing.T) {
 		"createdAfter=" + at3(2): since(at3(2)), "createdAfter=" + url.QueryEscape(after(made[2], 0)): since(at3(2)),
 		"createdAfter=" + url.QueryEscape(after(made[4], time.Millisecond)): {}, "createdAfter=" + day: all, "createdAfter=2999-01-01": {},
 		"createdAfter=1800-01-01": all,
-		"filename=letter": {0}, "filename=LETTER": {0}, "filename=letter&active=all": {0, 5}, "filename=scan": {0, 1}, "filename=SCAN_": {0}, "filename=001.pdf": {0, 1},
+		"filename=letter":         {0}, "filename=LETTER": {0}, "filename=letter&active=all": {0, 5}, "filename=scan": {0, 1}, "filename=SCAN_": {0}, "filename=001.pdf": {0, 1},
 		"filename=%25": {1}, "filename=_": {0}, "filename=STRASSE": {2}, "filename=stra%C3%9Fe": {2}, "filename=%CE%BF%CE%B4%CE%BF%CF%82": {2},
 		"filename=zo%C3%AB": {3}, "filename=" + url.QueryEscape("ZOE\u0308"): {3}, "filename=" + url.QueryEscape(`A\B'C"D`): {3}, "filename=": all, "filename=%20scan%20": {0, 1},
 		"filename=letterscan": {}, "filename=letter%20scan": {}, "filename=.*": {}, "filename=%25%25": {}, "filename=sc_n": {},

@@ -142,7 +142,7 @@ func payloads() map[string]string {
 		"numbers": `[120.50,-0,0,1E400,1e-400,12345678901234567890123,0.1000000000000000055511151231257827]`, "a number": `7`, "true": `true`, "false": `false`,
 		"order and spaces": "{\"z\" : 1,\r\n\t\"a\":2 , \"\":3}", "the same name twice": `{"a":1,"a":2}`, "null within": `{"a":null,"b":[null]}`,
 		"empty": `{}`, "an empty list": `[]`, "names that mean something": `{"__proto__":{"x":1},"payload":"n/a","id":"x","type":7}`, "not n/a": `" n/a "`,
-		"100 deep": strings.Repeat(`[`, 50) + strings.Repeat(`{"a":`, 50) + `1` + strings.Repeat(`}`, 50) + strings.Repeat(`]`, 50),
+		"100 deep":        strings.Repeat(`[`, 50) + strings.Repeat(`{"a":`, 50) + `1` + strings.Repeat(`}`, 50) + strings.Repeat(`]`, 50),
 		"line separators": "\"a\u2028b\u2029<script>&'\"",
 	}
 }
