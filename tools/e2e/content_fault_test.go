@@ -264,6 +264,9 @@ func pauses(t *testing.T, m *mesh.Mesh) {
 	raw := noise(53, 100_000)
 	for _, framing := range []string{measured + strconv.Itoa(len(raw)), chunked} {
 		for _, amount := range []int{0, 1, 70_000} {
+			if amount == 0 && framing != chunked {
+				continue // which counts as the head of a request still on its way
+			}
 			d := c.blank()
 			all.Go(func() {
 				body := string(raw[:amount])
@@ -305,10 +308,19 @@ func pauses(t *testing.T, m *mesh.Mesh) {
 	}
 }
 
-// documentsDatabase is a connection to the database of attachment as its owner.
+// documentsDatabase is a connection to the database of attachment that sees all tenants.
 func documentsDatabase(t *testing.T, m *mesh.Mesh) *pgx.Conn {
 	t.Helper()
-	conn, err := pgx.Connect(t.Context(), m.Database("attachment").MigrateURL)
+	own, err := pgx.ParseConfig(m.Database("attachment").URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := pgx.ParseConfig(m.AdminURL())
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.Database = own.Database
+	conn, err := pgx.ConnectConfig(t.Context(), config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -425,17 +437,21 @@ func killed(t *testing.T, m *mesh.Mesh) {
 		}
 		victim := victims[(round+chance.IntN(2))%len(victims)]
 		// Somewhere in the bytes, or shortly after the last of them.
-		u.until = int64(float64(u.total) * chance.Float64() * 1.3)
-		late := time.Duration(chance.Int64N(int64(8 * time.Millisecond)))
+		u.until = int64(float64(u.total) * chance.Float64())
+		late := time.Duration(0)
+		if chance.IntN(2) == 0 {
+			u.until, late = u.total, time.Duration(chance.Int64N(int64(10*time.Millisecond)))
+		}
+		process := m.Process(victim)
+		before := process.Pid()
 		u.rage(func() {
-			if u.until > u.total {
-				time.Sleep(late)
-			}
-			m.Process(victim).Kill()
+			time.Sleep(late)
+			process.Kill()
 		})
+		eventually(t, 10*time.Second, func() bool { return process.Pid() != before })
 		c.comes(u.documents[0])
 		for n, d := range u.documents {
-			a := c.get(d.at + "/content")
+			a := c.heard(d.at + "/content")
 			switch {
 			case a.status == ok && bytes.Equal(a.raw, u.raw[n]):
 				outcomes["stored"]++
@@ -443,7 +459,7 @@ func killed(t *testing.T, m *mesh.Mesh) {
 				a.refused(missing, "no_content")
 				outcomes["nothing"]++
 			default:
-				t.Errorf("round %d, %s killed after %d bytes of %d: answered %v, then %d with %d bytes", round, victim, u.until, u.total, u.answered[d.ID], a.status, len(a.raw))
+				t.Errorf("round %d, %s killed %v after %d bytes of %d: answered %v, then %d with %d bytes", round, victim, late, u.until, u.total, u.answered[d.ID], a.status, len(a.raw))
 			}
 			held[d.ID] = u.raw[n]
 			if (round+n)%4 != 0 || a.status == ok {
@@ -468,6 +484,16 @@ func killed(t *testing.T, m *mesh.Mesh) {
 	collected(t, m, c, patient, held)
 }
 
+// heard reads bytes, again where a connection that a crash has left behind is in the way.
+func (c *client) heard(path string) (a answer) {
+	c.t.Helper()
+	eventually(c.t, 30*time.Second, func() bool {
+		a = c.get(path)
+		return a.status < 500
+	})
+	return a
+}
+
 // storm is uploads at the same time, and something that happens once so many bytes of them are sent.
 type storm struct {
 	t         *testing.T
@@ -478,6 +504,7 @@ type storm struct {
 	until     int64
 	sent      atomic.Int64
 	once      sync.Once
+	struck    chan struct{} // closed once the strike has fallen
 	strike    func()
 	mu        sync.Mutex
 	answered  map[string]bool
@@ -486,7 +513,11 @@ type storm struct {
 // rage sends all, and returns when each has come to an end and the strike has fallen.
 func (s *storm) rage(strike func()) {
 	s.t.Helper()
-	s.strike = strike
+	s.struck = make(chan struct{})
+	s.strike = func() {
+		defer close(s.struck)
+		strike()
+	}
 	var all sync.WaitGroup
 	for n, d := range s.documents {
 		all.Go(func() {
@@ -518,7 +549,8 @@ func (s *storm) rage(strike func()) {
 		})
 	}
 	all.Wait()
-	s.once.Do(strike) // all went before it was time
+	s.once.Do(s.strike) // all went before it was time
+	<-s.struck
 }
 
 // through counts bytes on their way, which takes them some time.
@@ -533,7 +565,7 @@ func (r *counted) Read(p []byte) (int, error) {
 	n, err := r.body.Read(p[:min(len(p), 8<<10)])
 	time.Sleep(200 * time.Microsecond) // so that there is a middle
 	sent := r.storm.sent.Add(int64(n))
-	if sent >= min(r.storm.until, r.storm.total) {
+	if sent >= r.storm.until {
 		r.storm.once.Do(func() { go r.storm.strike() })
 	}
 	return n, err
