@@ -198,9 +198,7 @@ func contentLimit(t *testing.T, m *mesh.Mesh) {
 		t.Errorf("the connection went before the answer was read: %v", err)
 	}
 	c.empty(d)
-	if files := blobs(t, m.Path("blobs"), d.ID); len(files) != 0 {
-		t.Errorf("left behind: %v", files)
-	}
+	eventually(t, 10*time.Second, func() bool { return len(blobs(t, m.Path("blobs"), d.ID)) == 0 })
 	if status, _, _ := c.flow(http.MethodPut, d.at+"/content", io.LimitReader(endless(2), strongestLimit)); status != ok {
 		t.Errorf("exactly the limit is answered with %d", status)
 	}
