@@ -272,11 +272,11 @@ func TestARecordIsCoherent(t *testing.T) {
 	}
 	c.delete(v3).is(ok)
 	for _, path := range paths {
-		c.get(path).refused(missing, "patient_not_found")
+		c.get(path).is(missing)
 	}
 	for kind, a := range attachments() {
 		c.post(at+"/"+a.path, a.body).refused(missing, "patient_not_found")
-		c.delete(at+"/"+a.path+"/"+ids[kind]).refused(missing, "patient_not_found")
+		c.delete(at + "/" + a.path + "/" + ids[kind]).is(missing)
 	}
 	c.with("Content-Type", "application/octet-stream").put(document+"/content", content).refused(missing, "patient_not_found")
 	c.post(at+"/document", `{"type":"nonsense"}`).refused(bad, "invalid_request") // before the patient
