@@ -28,10 +28,11 @@ type Settings struct {
 	CredentialBurst int    `env:"LIMIT_CREDENTIAL_BURST" envDefault:"2000"` // at once, after a pause
 	AddressRate     int    `env:"LIMIT_ADDRESS_RATE" envDefault:"2000"`
 	AddressBurst    int    `env:"LIMIT_ADDRESS_BURST" envDefault:"4000"`
-	CORSOrigins     string `env:"CORS_ORIGINS"`                     // exact origins, separated by commas; none: off
-	TrustedProxies  string `env:"TRUSTED_PROXIES"`                  // networks whose X-Forwarded-For is believed
-	HSTS            string `env:"HSTS"`                             // the header's value; none: not sent
-	MaxSessions     int    `env:"MAX_SESSIONS" envDefault:"100000"` // in memory
+	CORSOrigins     string `env:"CORS_ORIGINS"`                         // exact origins, separated by commas; none: off
+	TrustedProxies  string `env:"TRUSTED_PROXIES"`                      // networks whose X-Forwarded-For is believed
+	HSTS            string `env:"HSTS"`                                 // the header's value; none: not sent
+	MaxSessions     int    `env:"MAX_SESSIONS" envDefault:"100000"`     // in memory
+	ContentLimit    int64  `env:"CONTENT_LIMIT" envDefault:"104857600"` // bytes of a document's content
 	PublicURL       string `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080"`
 }
 
@@ -76,6 +77,7 @@ func Assemble(o web.Options, s Settings, p Parts) (app *web.App, loop func(conte
 	}
 	g := &Gateway{
 		Routes: routes, Door: d, Trusted: trusted, CORS: proxy.NewCORS(s.CORSOrigins), HSTS: s.HSTS,
+		ContentLimit: s.ContentLimit,
 		Limiter: limit.New(p.Redis, map[byte]limit.Rate{
 			PerCredential: {PerSecond: s.CredentialRate, Burst: s.CredentialBurst},
 			PerAddress:    {PerSecond: s.AddressRate, Burst: s.AddressBurst},

@@ -3,12 +3,12 @@
 package gateway
 
 import (
+	"cmp"
 	"context"
 	"net/netip"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
-	"github.com/valyala/bytebufferpool"
 	"github.com/valyala/fasthttp"
 
 	"github.com/patient-mesh/patient-mesh/gateway/door"
@@ -38,6 +38,8 @@ type Gateway struct {
 	// Agreement is set in production: patient data needs the tenant's accepted agreement.
 	Agreement bool
 	HSTS      string // the Strict-Transport-Security header; empty: none
+	// ContentLimit is the longest body of a route that streams, in bytes.
+	ContentLimit int64
 }
 
 // Mount puts the gateway into an app, behind the app's own routes.
@@ -52,7 +54,6 @@ func (g *Gateway) Mount(app *web.App) {
 		if g.HSTS != "" {
 			c.Response.Header.Set(fasthttp.HeaderStrictTransportSecurity, g.HSTS)
 		}
-		proxy.Drain(c)
 	}
 	app.Use(g.serve)
 }
@@ -113,23 +114,18 @@ func (g *Gateway) pass(c *fiber.Ctx, req *fasthttp.Request, resp *fasthttp.Respo
 	case r == nil:
 		return fault.New(fault.NotFound, "not_found", "There is nothing here.")
 	}
-	body, err := g.body(req, r)
-	if err != nil {
+	if err := proxy.Coded(&req.Header); err != nil {
 		resp.SetConnectionClose()
 		return err
 	}
-	if r.Timeout > 0 {
-		var cancel context.CancelFunc
-		ctx, cancel = context.WithTimeout(ctx, r.Timeout)
-		defer cancel()
+	ask := proxy.Ask{Route: r, Who: who.Encoded, Client: client.String()}
+	if r.Stream {
+		err = g.stream(c, ask, string(target(path, query)))
+	} else {
+		err = g.forward(c, ask, target(path, query))
 	}
-	err = g.Proxy.Forward(ctx, req, resp, r, who.Encoded, target(path, query), client.String())
 	if err == nil && r.Recheck {
 		g.Door.Recheck(ctx, who.Hash)
-	}
-	if body != nil {
-		req.ResetBody()
-		bytebufferpool.Put(body)
 	}
 	if err == nil && len(resp.Header.Peek(fiber.HeaderCacheControl)) == 0 {
 		resp.Header.Set(fiber.HeaderCacheControl, "no-store")
@@ -192,15 +188,26 @@ func tooMany(wait time.Duration) error {
 	return f
 }
 
-// body checks the body and, where the route is not one that streams, reads it.
-func (g *Gateway) body(req *fasthttp.Request, r *route.Route) (*bytebufferpool.ByteBuffer, error) {
-	if err := proxy.CheckBody(&req.Header, r.Limit()); err != nil {
-		return nil, err
+// forward passes a request on with its body in memory, so that it can be sent twice.
+func (g *Gateway) forward(c *fiber.Ctx, ask proxy.Ask, target []byte) error {
+	ctx, req := c.UserContext(), c.Request()
+	body, err := web.ReadBody(c, ask.Route.Limit(g.ContentLimit))
+	if err != nil {
+		return err
 	}
-	if r.Stream {
-		return nil, nil //nolint:nilnil // the service reads and counts it
+	defer web.Forget(c, body)
+	if ask.Route.Timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, ask.Route.Timeout)
+		defer cancel()
 	}
-	return proxy.ReadBody(req, r.Limit())
+	return g.Proxy.Forward(ctx, req, c.Response(), ask, target)
+}
+
+// stream passes a request on as it comes.
+func (g *Gateway) stream(c *fiber.Ctx, ask proxy.Ask, target string) error {
+	web.Budget(c, cmp.Or(ask.Route.Timeout, web.MaxTimeout))
+	return g.Proxy.Stream(c, ask, target, ask.Route.Limit(g.ContentLimit))
 }
 
 // split parts a request line's target into path and query, in origin form or absolute form (RFC 9112 §3.2).

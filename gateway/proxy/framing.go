@@ -23,6 +23,14 @@ func Framing(h *fasthttp.RequestHeader) error {
 	return nil
 }
 
+// Coded refuses a body in a coding, before a byte of it is read.
+func Coded(h *fasthttp.RequestHeader) error {
+	if len(h.ContentEncoding()) > 0 && !bytes.EqualFold(h.ContentEncoding(), []byte("identity")) {
+		return fault.New(fault.UnsupportedMedia, "unsupported_encoding", "Bodies are taken without Content-Encoding.")
+	}
+	return nil
+}
+
 // hasLine finds a header among raw ones, whatever came of it.
 func hasLine(raw []byte, name string) bool {
 	for line := range bytes.SplitSeq(raw, []byte("\n")) {

@@ -24,19 +24,22 @@ type Traits struct {
 	Recheck   bool          // may change what the credential that it is called with is worth
 	Page      bool          // for people in a browser: the API document does not have it
 	Patient   bool          // touches patient data: in production the tenant must have accepted the agreement
-	BodyLimit int64         // bytes; DefaultBodyLimit when zero
-	Timeout   time.Duration // shorter than the default budget; zero: the default
-	Stream    bool          // the body is passed on as it comes, in both directions
+	BodyLimit int64         // bytes; zero: DefaultBodyLimit, or for a stream what the operator allows
+	Timeout   time.Duration // zero: the default budget, or for a stream the longest there is
+	Stream    bool          // bodies are passed on as they come, in both directions
 	Repeat    mesh.Repeat
 }
 
 // DefaultBodyLimit is the longest body of a route that does not say otherwise, in bytes.
 const DefaultBodyLimit = 1 << 20
 
-// Limit is the longest body that the route takes, in bytes.
-func (r *Route) Limit() int64 {
-	if r.BodyLimit > 0 {
+// Limit is the longest body that the route takes, in bytes; content is the limit of streams.
+func (r *Route) Limit(content int64) int64 {
+	switch {
+	case r.BodyLimit > 0:
 		return r.BodyLimit
+	case r.Stream:
+		return content
 	}
 	return DefaultBodyLimit
 }

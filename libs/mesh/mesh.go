@@ -23,8 +23,6 @@ const (
 	// UnhandledHeader marks a 503 that was given before the request was looked at: it draws a line between "try
 	// another instance, nothing has happened" and "something has been begun". libs/web sets it when it sheds load.
 	UnhandledHeader = "Mesh-Unhandled"
-	// HeaderPrefix is what all of them begin with.
-	HeaderPrefix = "Mesh-"
 )
 
 // IdempotencyKeyHeader makes a POST repeatable: the service answers a repetition with the first answer.
@@ -41,7 +39,7 @@ type Options struct {
 	MaxConns        int           // per instance; 512
 	MaxConnWait     time.Duration // for a free connection when all are in use; 1 s
 	MaxIdle         time.Duration // of a connection; two thirds of ServerIdleTimeout
-	MaxResponseBody int           // bytes of an answer that is not streamed; 32 MiB
+	MaxResponseBody int           // bytes of an answer that is no stream; 32 MiB
 	Idle            time.Duration // the longest pause of an instance that takes or sends a stream; 30 s
 	BreakerOpen     time.Duration // how long a failing instance is left alone; 1 s
 	TracerProvider  trace.TracerProvider

@@ -57,8 +57,7 @@ func (p *Peer) Instances() []string {
 // Do sends req to an instance and reads the answer into resp, both in place: nothing is copied. Only the path and
 // query of req's URI count. It adds Mesh-Timeout and the trace's headers. An answer of any status is no error; every
 // failure to get one is a fault of kind Unavailable. The deadline is the context's; fasthttp cannot be interrupted
-// sooner. With resp.StreamBody set, the answer's body comes as a stream, which the caller closes. A request whose body
-// is a stream is repeated only when nothing of it was sent.
+// sooner. Both bodies are in memory; Stream is for others.
 func (p *Peer) Do(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, repeat Repeat) error {
 	started := p.client.opts.Now()
 	ctx, span := p.client.tracer.Start(ctx, p.names[string(req.Header.Method())], p.spans...)
@@ -108,11 +107,11 @@ func (p *Peer) attempts(ctx context.Context, req *fasthttp.Request, resp *fastht
 		var again bool
 		switch {
 		case err == nil:
-			again = unhandled(resp) && !req.IsBodyStream()
+			again = unhandled(resp)
 		case notSent(err):
 			again = true
 		default:
-			again = repeatable && !req.IsBodyStream() && !errors.Is(err, fasthttp.ErrTimeout)
+			again = repeatable && !errors.Is(err, fasthttp.ErrTimeout)
 		}
 		if errors.Is(err, fasthttp.ErrConnectionClosed) {
 			i.http.CloseIdleConnections() // the others are as old
@@ -121,9 +120,6 @@ func (p *Peer) attempts(ctx context.Context, req *fasthttp.Request, resp *fastht
 			return outcomeOf(resp, err), err
 		}
 		p.meters.repeated(ctx)
-		if err == nil {
-			_ = resp.CloseBodyStream()
-		}
 		tried = i
 	}
 }
@@ -143,9 +139,6 @@ func (p *Peer) once(i *instance, req *fasthttp.Request, resp *fasthttp.Response,
 	i.outstanding.Add(1)
 	err := i.http.Do(req, resp)
 	i.outstanding.Add(-1)
-	if err != nil && req.IsBodyStream() && !notSent(err) {
-		return errors.Join(errCallersFault, err) // it may have been the stream: the instance gets the benefit of the doubt
-	}
 	return err
 }
 

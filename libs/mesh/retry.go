@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"errors"
+	"io"
 	"sync/atomic"
 
 	"github.com/valyala/fasthttp"
@@ -47,7 +48,7 @@ var errCallersFault = errors.New("the request's body broke off")
 // closed an idle connection (a restart closes all of them at once), or the caller's body broke off.
 func isExcluded(err error) bool {
 	return errors.Is(err, fasthttp.ErrNoFreeConns) || errors.Is(err, fasthttp.ErrConnectionClosed) ||
-		errors.Is(err, errCallersFault)
+		errors.Is(err, io.EOF) || errors.Is(err, errCallersFault)
 }
 
 func isFailure(err error) bool {

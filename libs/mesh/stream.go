@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"os"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -28,7 +29,8 @@ func (p *Peer) Stream(ctx context.Context, r *http.Request) (*http.Response, err
 	s := &stream{peer: p, started: p.client.opts.Now()}
 	s.ctx, s.span = p.client.tracer.Start(ctx, p.names[r.Method], p.spans...)
 	deadline := p.client.deadline(ctx, s.started)
-	s.ctx, s.cancel = context.WithDeadline(s.ctx, deadline)
+	s.ctx, s.release = context.WithDeadline(s.ctx, deadline)
+	s.ctx, s.cancel = context.WithCancelCause(s.ctx)
 	resp, outcome, err := s.attempts(s.outbound(r), deadline)
 	if err != nil {
 		s.end(outcome)
@@ -66,7 +68,8 @@ func target(r *http.Request) string {
 type stream struct {
 	peer    *Peer
 	ctx     context.Context //nolint:containedctx // it ends with the exchange
-	cancel  context.CancelFunc
+	release context.CancelFunc
+	cancel  context.CancelCauseFunc
 	span    trace.Span
 	started time.Time
 	sent    *sent // the request's body; nil: none
@@ -172,7 +175,8 @@ func (s *stream) end(o outcome) {
 		s.span.SetStatus(codes.Error, string(o))
 	}
 	s.span.End()
-	s.cancel()
+	s.cancel(nil)
+	s.release()
 }
 
 // sent is a request's body on its way. What is asked of a nil one is answered as for no body.
@@ -217,12 +221,18 @@ type received struct {
 	io.ReadCloser
 	stream  *stream
 	outcome outcome
+	watch   *time.Timer
 }
 
 func (b *received) Read(p []byte) (int, error) {
-	watch := time.AfterFunc(b.stream.peer.client.opts.Idle, b.stream.cancel)
+	idle := b.stream.peer.client.opts.Idle
+	if b.watch == nil {
+		b.watch = time.AfterFunc(idle, func() { b.stream.cancel(os.ErrDeadlineExceeded) })
+	} else {
+		b.watch.Reset(idle)
+	}
 	n, err := b.ReadCloser.Read(p)
-	watch.Stop()
+	b.watch.Stop()
 	if err != nil && !errors.Is(err, io.EOF) {
 		b.outcome = outcomeOfStream(nil, err)
 	}

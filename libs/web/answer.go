@@ -12,21 +12,19 @@ import (
 )
 
 // Answer answers with a body that is sent as it comes, of length bytes, or of a length that nobody knows yet (-1). The
-// client may take as long as it goes on reading and the request's time is not up; so long the request counts as under way
-// and its context lives. A body that fails, or is not as long as was said, breaks the connection, so that nobody takes it
+// client may take as long as it goes on reading and the request's time is not up; so long the request counts as under way,
+// its context lives, and Incoming can be read. A body that fails, or is not as long as was said, breaks the connection, so that nobody takes it
 // for whole. The body is closed in any case.
 func Answer(c *fiber.Ctx, status int, header http.Header, body io.ReadCloser, length int64) error {
-	return answer(c, status, header, body, length, nil)
-}
-
-func answer(c *fiber.Ctx, status int, header http.Header, body io.ReadCloser, length int64, upload *incoming) error {
 	resp := c.Response()
 	resp.SetStatusCode(status)
+	for name := range header { // first, since fasthttp mixes up the order of the others when it deletes
+		resp.Header.Del(name)
+	}
 	for name, values := range header {
 		if name == fiber.HeaderContentLength || name == fiber.HeaderDate {
 			continue // fasthttp writes them
 		}
-		resp.Header.Del(name)
 		for _, value := range values {
 			resp.Header.Add(name, value)
 		}
@@ -39,7 +37,8 @@ func answer(c *fiber.Ctx, status int, header http.Header, body io.ReadCloser, le
 	case c.Method() == fiber.MethodHead, length == 0, status == fiber.StatusNoContent, status == fiber.StatusNotModified:
 		return body.Close()
 	}
-	out := &outgoing{body: body, length: length, conn: c.Context().Conn(), idle: idleOf(c.Context().Conn()), upload: upload}
+	conn := c.Context().Conn()
+	out := &outgoing{body: body, length: length, conn: conn, idle: idleOf(conn), upload: incomingOf(c.Context())}
 	out.deadline, _ = c.UserContext().Deadline()
 	resp.SetBodyStream(out, int(length))
 	return nil
@@ -135,9 +134,9 @@ func (o *outgoing) Close() error {
 
 const budgetKey = "mesh.budget"
 
-// Budget gives a request another time than the one it came with, from now on.
+// Budget gives a request another time than the one it came with, from now on. The context ends with the request.
 func Budget(c *fiber.Ctx, d time.Duration) {
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), d) //nolint:gosec // around calls it
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), d)
 	c.SetUserContext(ctx)
 	c.Locals(budgetKey, cancel)
 }

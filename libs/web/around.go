@@ -101,13 +101,14 @@ type exchange struct {
 	start   time.Time
 	counted bool // among those in flight
 	err     error
+	cut     error // why the answer's body broke off
 }
 
 // endLater ends the exchange when the body has been sent. What is kept until then must not be the request's own memory.
 func (a *App) endLater(e exchange, out *outgoing) {
 	e.pattern = strings.Clone(e.pattern)
 	out.after = func(failure error) {
-		e.err = failure
+		e.cut = failure
 		a.end(&e)
 	}
 }
@@ -185,10 +186,14 @@ func (a *App) account(e *exchange) {
 			attribute.Int("http.response.status_code", e.code))
 		if e.code >= fiber.StatusInternalServerError {
 			e.span.SetStatus(codes.Error, fault.Of(e.err).Code)
+		} else if e.cut != nil {
+			e.span.SetStatus(codes.Error, "broken_off")
 		}
 	}
 	log := a.options.Logger
 	switch {
+	case e.cut != nil:
+		log.WarnContext(e.ctx, "answer broke off", "method", e.method, "route", e.pattern, "error", e.cut.Error())
 	case e.err != nil && fault.Of(e.err).Kind == fault.Internal:
 		log.ErrorContext(e.ctx, "request failed", "method", e.method, "route", e.pattern, "error", e.err.Error())
 	case e.err != nil && fault.Is(e.err, fault.Unavailable) && e.pattern != "/readyz":

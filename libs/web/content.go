@@ -25,7 +25,7 @@ func Content(c *fiber.Ctx, header http.Header, modified time.Time, content io.Re
 			r.Header.Add(name, string(value))
 		}
 	}
-	if len(r.Header.Values(fiber.HeaderRange)) > 1 || strings.Contains(r.Header.Get(fiber.HeaderRange), ",") {
+	if ranges := r.Header.Values(fiber.HeaderRange); len(ranges) > 1 || len(ranges) == 1 && !one(ranges[0]) {
 		r.Header.Del(fiber.HeaderRange)
 	}
 	w := &captured{header: header.Clone(), status: http.StatusOK, body: http.NoBody}
@@ -56,6 +56,11 @@ func Content(c *fiber.Ctx, header http.Header, modified time.Time, content io.Re
 	}
 	_ = content.Close()
 	return err
+}
+
+// one reports a range that is a single one of bytes. Other units are to be ignored (RFC 9110 §14.2).
+func one(ranges string) bool {
+	return strings.HasPrefix(ranges, "bytes=") && !strings.Contains(ranges, ",")
 }
 
 var errSeek = errors.New("the stored bytes cannot be served")

@@ -18,6 +18,11 @@ func Handler(h http.Handler) fiber.Handler {
 		if err != nil {
 			return fiber.ErrBadRequest
 		}
+		buffer, err := ReadBody(c, int64(c.App().Config().BodyLimit))
+		if err != nil {
+			return err
+		}
+		defer Forget(c, buffer)
 		body := bytes.Clone(c.Body())
 		r := &http.Request{
 			Method: strings.Clone(c.Method()), URL: at, RequestURI: target, Host: string(c.Request().Host()), RemoteAddr: c.Context().RemoteAddr().String(),

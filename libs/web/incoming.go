@@ -49,6 +49,7 @@ type incoming struct {
 	reading sync.Mutex // held by who reads
 	read    int64
 	failure error
+	lost    bool // the client broke off or went silent
 
 	state   sync.Mutex // guards what follows, and the connection's read deadline with it
 	stopped bool
@@ -106,12 +107,12 @@ func (in *incoming) Read(p []byte) (int, error) {
 	case errors.Is(err, io.EOF):
 		// fasthttp ends a body that was cut off like one that was not
 		if l, ok := in.conn.(*line); in.declared >= 0 || ok && l.ended.Load() {
-			return n, in.fail(brokenOff(io.ErrUnexpectedEOF))
+			return n, in.lose(io.ErrUnexpectedEOF)
 		}
 		in.whole.Store(true)
 		return n, io.EOF
 	case err != nil:
-		return n, in.fail(brokenOff(err))
+		return n, in.lose(err)
 	}
 	return n, nil
 }
@@ -119,6 +120,15 @@ func (in *incoming) Read(p []byte) (int, error) {
 func (in *incoming) fail(err error) error {
 	in.failure = err
 	return err
+}
+
+// lose is fail for what the client has done.
+func (in *incoming) lose(err error) error {
+	in.lost = true
+	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
+		return in.fail(fault.Because(err, fault.Invalid, "request_timeout", "The body took too long to arrive."))
+	}
+	return in.fail(fault.Because(err, fault.Invalid, "malformed_body", "The body broke off or is malformed."))
 }
 
 // arm gives the client time for the next piece; false when nobody wants it.
@@ -144,6 +154,25 @@ func (in *incoming) stop() {
 	}
 }
 
+// leave is called when the handler is done, with the body that it answers with. It tells how much is left to read in order
+// to come to the next request, or -1 where that is not known, or is read while the answer is sent.
+func (in *incoming) leave(answer io.Reader) int64 {
+	if _, ok := answer.(*outgoing); ok && !in.isStopped() {
+		return -1
+	}
+	in.stop()
+	if in.lost || in.declared < 0 {
+		return -1
+	}
+	return in.declared - in.read
+}
+
+func (in *incoming) isStopped() bool {
+	in.state.Lock()
+	defer in.state.Unlock()
+	return in.stopped
+}
+
 // fault is why the body could not be read whole; nil where nothing is wrong with it.
 func (in *incoming) fault() error {
 	in.reading.Lock()
@@ -152,11 +181,4 @@ func (in *incoming) fault() error {
 		return nil
 	}
 	return in.failure
-}
-
-func brokenOff(err error) error {
-	if timeout, ok := errors.AsType[net.Error](err); ok && timeout.Timeout() {
-		return fault.Because(err, fault.Invalid, "request_timeout", "The body took too long to arrive.")
-	}
-	return fault.Because(err, fault.Invalid, "malformed_body", "The body broke off or is malformed.")
 }

@@ -100,12 +100,7 @@ func settle(c *fasthttp.RequestCtx) {
 		if in.whole.Load() {
 			return
 		}
-		if out, ok := c.Response.BodyStream().(*outgoing); !ok || out.upload != in { // nobody reads on while it is answered
-			in.stop()
-			left -= in.read
-		} else {
-			left = -1
-		}
+		left = in.leave(c.Response.BodyStream())
 	}
 	if left >= 0 && left <= leftoverLimit && !c.Response.ConnectionClose() {
 		_ = c.Conn().SetReadDeadline(time.Now().Add(leftoverTime))

@@ -22,13 +22,15 @@ func Relay(c *fiber.Ctx, limit int64, send func(context.Context, *http.Request) 
 	}
 	in := newIncoming(c, limit, contentTooLarge())
 	switch {
-	case in.whole.Load(), r.Method == fiber.MethodGet, r.Method == fiber.MethodHead: // a body means nothing there (RFC 9110 §9.3.1)
+	case in.whole.Load():
+	case r.Method == fiber.MethodGet, r.Method == fiber.MethodHead: // a body means nothing there (RFC 9110 §9.3.1)
+		in.stop()
 	case in.declared > limit:
 		return contentTooLarge()
 	default:
 		r.Body, r.ContentLength = io.NopCloser(in), in.declared
 	}
-	resp, err := send(c.UserContext(), r)
+	resp, err := send(c.UserContext(), r) //nolint:bodyclose // the answer closes it
 	if err != nil {
 		in.stop()
 		if broken := in.fault(); broken != nil {
@@ -37,7 +39,7 @@ func Relay(c *fiber.Ctx, limit int64, send func(context.Context, *http.Request) 
 		return err
 	}
 	stripAnswer(resp.Header)
-	return answer(c, resp.StatusCode, resp.Header, resp.Body, resp.ContentLength, in)
+	return Answer(c, resp.StatusCode, resp.Header, resp.Body, resp.ContentLength)
 }
 
 // outbound is a request like the one that came, without its body.
