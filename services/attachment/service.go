@@ -20,7 +20,9 @@ import (
 type Store interface {
 	// Create stores a document at version 1. When the key was used before, repeat is the record of that time and nothing is
 	// stored, the entry neither. Status and answer are what to record.
-	Create(ctx context.Context, tenant string, d Document, key idempotency.Key, status int, answer []byte, e audit.Entry) (repeat *idempotency.Record, err error)
+	Create(
+		ctx context.Context, tenant string, d Document, key idempotency.Key, status int, answer []byte, e audit.Entry,
+	) (repeat *idempotency.Record, err error)
 	// Read gives a document that was not deactivated; nil when there is none, which makes the entry a failure.
 	Read(ctx context.Context, tenant string, patientID int64, id string, e audit.Entry) (*Document, error)
 	// Find gives the document that is to be changed. The entry is kept, as a failure, only when there is none: the change
