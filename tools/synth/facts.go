@@ -70,8 +70,9 @@ func (p *person) has(fact facts) bool {
 		return p.landline != "" && p.oldHome.line1 == ""
 	case knowsAlias:
 		return len(p.aliases) > 0 || p.maiden != "" && p.maiden != p.last
+	default:
+		return true
 	}
-	return true
 }
 
 // learn adds facts that another record knows, and tells which.

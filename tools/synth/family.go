@@ -1,6 +1,7 @@
 package synth
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/patient-mesh/patient-mesh/tools/synth/dice"
@@ -75,6 +76,12 @@ func (h *house) birth(elder int, father *person) {
 	sex := h.sexAt(age)
 	child := h.add(age, sex, h.surname)
 	h.g.christen(h.d, child)
+	for range 8 { // parents seldom give a name twice
+		if !slices.ContainsFunc(h.people[:len(h.people)-1], func(p person) bool { return p.first == child.first }) {
+			break
+		}
+		child.first = h.g.names.First(h.d, sex, child.born.year, child.family)
+	}
 	child.race, child.ethnicity, child.tongue = h.people[0].race, h.people[0].ethnicity, h.people[0].tongue
 	if father != nil && sex == names.Male && h.d.Chance(juniors) {
 		h.nameAfter(child, father)
@@ -90,11 +97,15 @@ func (h *house) nameAfter(son, father *person) {
 		return
 	}
 	son.first, son.middle, son.suffix = father.first, father.middle, "Jr"
-	switch {
-	case father.suffix == "Jr":
+	switch father.suffix {
+	case "Jr", "II":
 		son.suffix = "III"
-	case father.suffix == "" && h.d.Chance(0.3):
-		father.suffix = "Sr"
+	case "III":
+		son.suffix = "IV"
+	case "":
+		if h.d.Chance(0.3) {
+			father.suffix = "Sr"
+		}
 	}
 }
 
@@ -175,9 +186,6 @@ func (h *house) settle() {
 		p.home, p.landline, p.member = h.home, landline, member+"-"+digits(i+1, 2)
 		if !p.married && p.age() > 25 && p.sex == names.Female && p.maiden == "" && d.Chance(0.15) { // divorced or widowed, and kept the name
 			p.maiden = g.surname(d).Text
-		}
-		if p.sex == names.Male && p.suffix == "" && d.Chance(0.012) { // the father lives elsewhere, or no more
-			p.suffix = dice.Pick(d, []string{"Jr", "Jr", "Jr", "II", "III"})
 		}
 		switch {
 		case p.age() < 15 && parent != nil: // who is called is a parent

@@ -138,7 +138,15 @@ func (h *house) stranger(age int) *person {
 		return p
 	}
 	h.g.christen(h.d, p)
+	h.suffix(p)
 	return p
+}
+
+// suffix is that of a man whose father, of the same name, lives elsewhere or no more.
+func (h *house) suffix(p *person) {
+	if p.sex == names.Male && h.d.Chance(namedAfter) {
+		p.suffix = dice.Pick(h.d, []string{"Jr", "Jr", "Jr", "II", "III"})
+	}
 }
 
 // named gives a person the whole name of others who live elsewhere, and share nothing else.
@@ -168,10 +176,11 @@ func (h *house) couple(age int) (woman, man *person) {
 		first = h.g.surname(h.d)
 	}
 	h.add(age, sexes[0], first)
-	h.add(max(age-4+h.d.Below(10)+h.d.Below(3), 18), sexes[1], second)
+	h.add(min(max(age-4+h.d.Below(10)+h.d.Below(3), 18), 99), sexes[1], second)
 	woman, man = &h.people[len(h.people)-2], &h.people[len(h.people)-1]
 	h.g.christen(h.d, woman)
 	h.g.christen(h.d, man)
+	h.suffix(man)
 	h.surname = second
 	if h.d.Chance(0.86) {
 		woman.married, man.married = true, true

@@ -83,12 +83,17 @@ func (g *Generator) change(d *dice.Dice, p *person, age int, tell func(string)) 
 	switch {
 	case !p.married && age <= 60 && d.Chance(marries):
 		p.married = true
-		spouse := person{last: g.surname(d).Text}
-		if p.sex == names.Female {
-			g.rename(p, "maiden", func() { g.wed(d, p, &spouse) })
-		} else {
-			g.rename(p, "previous", func() { g.wed(d, &spouse, p) })
+		spouse, kind := person{last: g.surname(d).Text}, "previous"
+		if p.maiden == "" && p.sex == names.Female {
+			kind = "maiden"
 		}
+		g.rename(p, kind, func() {
+			if p.sex == names.Female {
+				g.wed(d, p, &spouse)
+			} else {
+				g.wed(d, &spouse, p)
+			}
+		})
 		tell(eventMarriage)
 	case p.married && d.Chance(divorces):
 		p.married = false

@@ -56,6 +56,7 @@ const (
 	bothSurnames = 0.12 // of people with a Hispanic surname who write their mother's as well
 	hyphenated   = 0.01 // of the others whose own surname has two parts
 	namesakes    = 0.004
+	namedAfter   = 0.02 // of men, their father
 	intersex     = 0.0002
 )
 

@@ -38,7 +38,8 @@ func number(d *dice.Dice, area string) string {
 	return area + e + line
 }
 
-// mailbox is an e-mail address made of somebody's name, with digits that make it theirs alone, nearly always. The domains are those of nobody (RFC 2606), lest anybody write there.
+// mailbox is an e-mail address made of somebody's name, with digits that make it theirs alone, nearly always. The domains
+// are those of nobody (RFC 2606), lest anybody write there.
 func mailbox(d *dice.Dice, p *person) string {
 	first, last := letters(p.first), letters(p.last)
 	if first == "" || last == "" {

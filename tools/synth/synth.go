@@ -84,7 +84,8 @@ func newGenerator(o Options, people *names.Names, places *place.Map) (*Generator
 
 // checked are the options with their defaults.
 func (o Options) checked() (Options, error) {
-	if o.People < 0 || o.First < 0 || o.Duplicated < 0 || o.Duplicated > 1 || o.Copies < 0 || o.Copies > mostCopies || o.Intensity < 0 || o.Original < 0 {
+	if o.People < 0 || o.First < 0 || o.Duplicated < 0 || o.Duplicated > 1 || o.Copies < 0 || o.Copies > mostCopies ||
+		o.Intensity < 0 || o.Original < 0 {
 		return o, errors.New("synth: options out of range")
 	}
 	if o.Mode == OneTypo && o.Original > 0 {

@@ -82,9 +82,12 @@ type organisation struct {
 func (o organisation) id() string { return "org-" + o.state + "-" + strconv.Itoa(o.number) }
 
 func (o organisation) name() string {
-	first := []string{"Lakeview", "Mercy", "St. Luke's", "Riverside", "County", "University", "Good Samaritan", "Valley", "Memorial", "Sacred Heart", "Northside", "Pine Ridge", "Bayshore", "Community"}
+	first := []string{
+		"Lakeview", "Mercy", "St. Luke's", "Riverside", "County", "University", "Good Samaritan",
+		"Valley", "Memorial", "Sacred Heart", "Northside", "Pine Ridge", "Bayshore", "Community",
+	}
 	second := []string{"Medical Center", "Hospital", "Health System", "Clinic"}
-	return first[o.number%len(first)] + " " + second[(o.number*7+len(o.state)+int(o.state[0]))%len(second)] + " " + o.state
+	return first[o.number%len(first)] + " " + second[(o.number*7+int(o.state[0]))%len(second)] + " " + o.state
 }
 
 // multiplier spreads consecutive numbers over a power of two. It is odd, so that no two numbers meet.
@@ -100,6 +103,10 @@ func (o organisation) identifier(person int64, copyNo int) Identifier {
 	return Identifier{Type: typeChart, Value: chart(person, copyNo), AuthorityOrganizationID: o.id(), AuthorityOrganizationName: o.name()}
 }
 
+// insured is the number of a member, whose first digit is the plan's.
 func insured(member string) Identifier {
-	return Identifier{Type: typeMember, Value: member, AuthorityOrganizationID: "payer-" + member[1:2], AuthorityOrganizationName: "Health Plan " + member[1:2]}
+	plan := member[len("W"):][:1]
+	return Identifier{
+		Type: typeMember, Value: member, AuthorityOrganizationID: "payer-" + plan, AuthorityOrganizationName: "Health Plan " + plan,
+	}
 }

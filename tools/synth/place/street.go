@@ -71,7 +71,8 @@ func (m *Map) Building(d *dice.Dice) Building {
 	case share < int(100*boxes):
 		return Building{Line1: "PO Box " + strconv.Itoa(d.Between(1, 4999))}
 	case share < int(100*(boxes+rural)):
-		return Building{Line1: m.houseNumber(d) + " " + dice.Pick(d, []string{"County Road ", "Highway ", "State Route "}) + strconv.Itoa(d.Between(1, 399))}
+		road := dice.Pick(d, []string{"County Road ", "Highway ", "State Route "})
+		return Building{Line1: m.houseNumber(d) + " " + road + strconv.Itoa(d.Between(1, 399))}
 	}
 	line := m.houseNumber(d)
 	if d.Chance(directions) {

@@ -101,7 +101,8 @@ func Notation(d *dice.Dice, text string) (string, bool) {
 	area, exchange, line := digits[:3], digits[3:6], digits[6:]
 	for {
 		out := dice.Pick(d, []string{
-			"(" + area + ") " + exchange + "-" + line, area + "-" + exchange + "-" + line, area + "." + exchange + "." + line, digits, "+1" + digits, "1-" + area + "-" + exchange + "-" + line,
+			"(" + area + ") " + exchange + "-" + line, area + "-" + exchange + "-" + line, area + "." + exchange + "." + line,
+			digits, "+1" + digits, "1-" + area + "-" + exchange + "-" + line,
 		})
 		if out != text {
 			return out, true
