@@ -89,6 +89,12 @@ load: ## put a CSV of people into the running mesh: make load FILE=people.csv AR
 	go build -o bin/ ./tools/load/cmd/load
 	bin/load $(ARGS) "$(FILE)"
 
+.PHONY: synth
+synth: ## make people up, with their truth: make synth ARGS='--people 1000 --duplicated 0.2 --out people.ndjson --truth truth.tsv'
+	@mkdir -p bin
+	@go build -o bin/ ./tools/synth/cmd/synth
+	@bin/synth $(ARGS)
+
 .PHONY: example
 example: ## start the example application beside the running mesh: launch it from the account page
 	@mkdir -p bin
