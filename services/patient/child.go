@@ -122,7 +122,8 @@ func childID(text string) string {
 	return text
 }
 
-// Create stores a new child of a patient. Answer makes the body that a repeat under the same idempotency key gets.
+// Create stores a new child of a patient. Answer makes the body that a repeat under the same idempotency key gets; of a
+// repeat the child has the id of what was created then.
 func (c *Children[N, P, I]) Create(
 	ctx context.Context, patientID int64, in I, key idempotency.Key, status int, answer func(N) ([]byte, error),
 ) (N, *idempotency.Record, error) {
@@ -211,8 +212,7 @@ func (c *Children[N, P, I]) Read(ctx context.Context, patientID int64, id string
 // Update applies what an input gives.
 func (c *Children[N, P, I]) Update(ctx context.Context, patientID int64, id string, in I, may Precondition) (N, error) {
 	return c.change(ctx, patientID, id, childVerb[N]{
-		action: auditChildUpdate, may: may, faults: func(now time.Time) []fault.Field { return in.Validate(now) },
-		apply: in.Apply,
+		action: auditChildUpdate, may: may, faults: in.Validate(c.Service.now()), apply: in.Apply,
 	})
 }
 
@@ -231,7 +231,7 @@ func (c *Children[N, P, I]) Deactivate(ctx context.Context, patientID int64, id 
 // childVerb is one way to change a child.
 type childVerb[N any] struct {
 	action string
-	faults func(now time.Time) []fault.Field // what is wrong whichever child it is, and is told even when there is none
+	faults []fault.Field // what is wrong whichever child it is, and is told even when there is none
 	may    Precondition
 	apply  func(child N, now time.Time) (N, []fault.Field)
 }
@@ -243,10 +243,8 @@ func (c *Children[N, P, I]) change(ctx context.Context, patientID int64, id stri
 	if err != nil {
 		return none, err
 	}
-	if v.faults != nil {
-		if faults := v.faults(c.Service.now()); len(faults) > 0 {
-			return none, fault.InvalidFields(faults)
-		}
+	if len(v.faults) > 0 {
+		return none, fault.InvalidFields(v.faults)
 	}
 	return untilSaved(ctx, func() (N, bool, error) { return c.attempt(ctx, by.TenantID, patientID, childID(id), v) })
 }

@@ -28,9 +28,9 @@ func ParseMoment(text string) (Moment, error) {
 	if day, err := civil.Parse(text); err == nil {
 		return Moment{At: day, Day: true}, nil
 	}
-	var at time.Time
-	// time.Parse would take what RFC 3339 does not, such as an hour of one digit. The letters may be small (§5.6).
-	if err := at.UnmarshalText([]byte(strings.ToUpper(text))); err != nil {
+	at, err := time.Parse(time.RFC3339, strings.ToUpper(text)) // the letters may be small (§5.6)
+	// It takes more than RFC 3339 does: an hour of one digit, and a comma before the fraction.
+	if err != nil || text[len("2006-01-02T15")] != ':' || strings.Contains(text, ",") {
 		return Moment{}, ErrMoment
 	}
 	at = at.UTC().Truncate(time.Millisecond)

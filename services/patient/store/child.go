@@ -72,6 +72,7 @@ func newChildren[N any, P patient.Noun[N]](s *Store, k kind[N]) *Children[N, P] 
 	own := strings.Count(written, ",") + 1
 	values, key := arguments(ownArgument, own), arguments(ownArgument+own, 5)
 
+	// Who is deactivated has no rivals.
 	rivals := `rival AS (
 		SELECT FROM ` + k.table + ` WHERE tenant_id = $1 AND patient_id = $2 AND id <> $3 AND deactivated_at IS NULL
 			AND $6::timestamptz IS NULL AND ` + rival + `)`
@@ -91,7 +92,7 @@ func newChildren[N any, P patient.Noun[N]](s *Store, k kind[N]) *Children[N, P] 
 		createOnce: create + `, once AS (
 		INSERT INTO ` + idempotency.Table + ` SELECT $1, ` + key + `, $3::text FROM c)` + outcome,
 		save: `
-	WITH there AS (SELECT FROM ` + k.table + ` WHERE ` + childKey + ` AND version = $4 - 1 AND deactivated_at IS NULL
+	WITH there AS (SELECT FROM ` + k.table + ` WHERE ` + childKey + ` AND version = $4 - 1
 		AND EXISTS (` + livePatient + `)), ` + rivals + `, c AS (
 		UPDATE ` + k.table + ` SET version = $4, updated_at = $5, deactivated_at = $6, (` + written + `) = ROW(` + values + `)
 		WHERE ` + childKey + ` AND version = $4 - 1 AND EXISTS (SELECT FROM there) AND NOT EXISTS (SELECT FROM rival)
