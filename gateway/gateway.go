@@ -118,11 +118,11 @@ func (g *Gateway) pass(c *fiber.Ctx, req *fasthttp.Request, resp *fasthttp.Respo
 		resp.SetConnectionClose()
 		return err
 	}
-	ask := proxy.Ask{Route: r, Who: who.Encoded, Target: target(path, query), Client: client.String()}
+	ask := proxy.Ask{Route: r, Who: who.Encoded, Client: client.String()}
 	if r.Stream {
-		err = g.stream(c, ask)
+		err = g.stream(c, ask, string(target(path, query)))
 	} else {
-		err = g.forward(c, ask)
+		err = g.forward(c, ask, target(path, query))
 	}
 	if err == nil && r.Recheck {
 		g.Door.Recheck(ctx, who.Hash)
@@ -189,7 +189,7 @@ func tooMany(wait time.Duration) error {
 }
 
 // forward passes a request on with its body in memory, so that it can be sent twice.
-func (g *Gateway) forward(c *fiber.Ctx, ask proxy.Ask) error {
+func (g *Gateway) forward(c *fiber.Ctx, ask proxy.Ask, target []byte) error {
 	ctx, req := c.UserContext(), c.Request()
 	body, err := web.ReadBody(c, ask.Route.Limit(g.ContentLimit))
 	if err != nil {
@@ -201,13 +201,13 @@ func (g *Gateway) forward(c *fiber.Ctx, ask proxy.Ask) error {
 		ctx, cancel = context.WithTimeout(ctx, ask.Route.Timeout)
 		defer cancel()
 	}
-	return g.Proxy.Forward(ctx, req, c.Response(), ask)
+	return g.Proxy.Forward(ctx, req, c.Response(), ask, target)
 }
 
 // stream passes a request on as it comes.
-func (g *Gateway) stream(c *fiber.Ctx, ask proxy.Ask) error {
+func (g *Gateway) stream(c *fiber.Ctx, ask proxy.Ask, target string) error {
 	web.Budget(c, cmp.Or(ask.Route.Timeout, web.MaxTimeout))
-	return g.Proxy.Stream(c, ask, ask.Route.Limit(g.ContentLimit))
+	return g.Proxy.Stream(c, ask, target, ask.Route.Limit(g.ContentLimit))
 }
 
 // split parts a request line's target into path and query, in origin form or absolute form (RFC 9112 §3.2).

@@ -23,28 +23,31 @@ type Proxy struct {
 	Now   func() time.Time
 }
 
-// Ask is a request on its way: who asks for what, from where.
+// Ask is a request on its way: who asks, from where, by which route.
 type Ask struct {
 	Route  *route.Route
 	Who    principal.Encoded
-	Target []byte // path and query
 	Client string // the address
 }
 
-// own are the headers that carry a caller's credential. Where the route is public the service reads its clients' own.
-func (a Ask) own() []string {
+// credentials are the headers that carry a caller's own.
+var credentials = [...]string{fasthttp.HeaderAuthorization, "X-Api-Key", fasthttp.HeaderCookie} //nolint:gochecknoglobals // a constant
+
+// secret lists the headers that stay here. Where a route is public the service reads its clients' own credentials.
+func (a Ask) secret() []string {
 	if a.Route.Public {
 		return nil
 	}
-	return []string{fasthttp.HeaderAuthorization, "X-Api-Key", fasthttp.HeaderCookie}
+	return credentials[:]
 }
 
-// Forward sends req and puts the answer into resp, both in memory. The error is a fault of kind Unavailable.
-func (p *Proxy) Forward(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, a Ask) error {
+// Forward sends req, which asks for target, and puts the answer into resp, both in memory. The error is a fault of kind
+// Unavailable.
+func (p *Proxy) Forward(ctx context.Context, req *fasthttp.Request, resp *fasthttp.Response, a Ask, target []byte) error {
 	h := &req.Header
-	web.StripRequest(h, a.own()...)
-	req.SetRequestURIBytes(a.Target)
-	h.Set(principal.AssertionHeader, p.Keys.Sign(a.Who, string(h.Method()), string(a.Target), p.Now()))
+	web.StripRequest(h, a.secret()...)
+	req.SetRequestURIBytes(target)
+	h.Set(principal.AssertionHeader, p.Keys.Sign(a.Who, string(h.Method()), string(target), p.Now()))
 	h.Set(fasthttp.HeaderXForwardedFor, a.Client)
 	if err := p.Peers[a.Route.Service].Do(ctx, req, resp, a.Route.Repeat); err != nil {
 		resp.Reset()
@@ -55,13 +58,13 @@ func (p *Proxy) Forward(ctx context.Context, req *fasthttp.Request, resp *fastht
 }
 
 // Stream is Forward for a request whose body, of limit bytes at most, and whose answer are passed on as they come.
-func (p *Proxy) Stream(c *fiber.Ctx, a Ask, limit int64) error {
+func (p *Proxy) Stream(c *fiber.Ctx, a Ask, target string, limit int64) error {
 	return web.Relay(c, limit, func(ctx context.Context, r *http.Request) (*http.Response, error) {
-		for _, name := range a.own() {
+		for _, name := range a.secret() {
 			r.Header.Del(name)
 		}
-		r.RequestURI = string(a.Target)
-		r.Header.Set(principal.AssertionHeader, p.Keys.Sign(a.Who, r.Method, r.RequestURI, p.Now()))
+		r.RequestURI = target
+		r.Header.Set(principal.AssertionHeader, p.Keys.Sign(a.Who, r.Method, target, p.Now()))
 		r.Header.Set(fasthttp.HeaderXForwardedFor, a.Client)
 		return p.Peers[a.Route.Service].Stream(ctx, r)
 	})
