@@ -29,9 +29,6 @@ func migrate(ctx context.Context) error {
 	return c.Migrate(ctx, store.Migrations())
 }
 
-// documentLimit is the longest body of a document: its payload may be 1 MiB before it is escaped.
-const documentLimit = 8 << 20
-
 func serve(ctx context.Context) error {
 	c, err := config.Read[settings]()
 	if err != nil {
@@ -53,14 +50,25 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	options := p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready})
-	options.BodyLimit = documentLimit
-	app, err := web.New(options)
+	server := &rest.Server{Documents: &attachment.Service{Store: documents, Now: time.Now, NewID: uuid.NewV7}}
+	app, err := newApp(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}), server)
 	if err != nil {
 		return err
 	}
-	server := &rest.Server{Documents: &attachment.Service{Store: documents, Now: time.Now, NewID: uuid.NewV7}}
+	return p.Serve(ctx, app, documents.Sweep, trail.Run)
+}
+
+// documentLimit is the longest body of a document: its payload may be 1 MiB before it is escaped.
+const documentLimit = 8 << 20
+
+// newApp makes the routes.
+func newApp(options web.Options, server *rest.Server) (*web.App, error) {
+	options.BodyLimit = documentLimit
+	app, err := web.New(options)
+	if err != nil {
+		return nil, err
+	}
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly, patient}})
-	return p.Serve(ctx, app, documents.Sweep, trail.Run)
+	return app, nil
 }
