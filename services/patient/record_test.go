@@ -17,8 +17,8 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/patient"
 )
 
-// shelf is the stores of one test: what they hold, and what was kept in the trail.
-type shelf struct {
+// archive is the stores of one test: what they hold, and what was kept in the trail.
+type archive struct {
 	patient.Store // what a record does not use
 	record        *patient.Record
 	err           error
@@ -26,26 +26,26 @@ type shelf struct {
 	kept          []string
 }
 
-func (s *shelf) Keep(_ context.Context, e audit.Entry) error {
+func (s *archive) Keep(_ context.Context, e audit.Entry) error {
 	s.kept = append(s.kept, e.Action+" "+e.Outcome)
 	return nil
 }
 
-func (s *shelf) Record(context.Context, string, int64, time.Time) (*patient.Record, error) {
+func (s *archive) Record(context.Context, string, int64, time.Time) (*patient.Record, error) {
 	if s.reading != nil {
 		s.reading()
 	}
 	return s.record, s.err
 }
 
-func (s *shelf) Patient(context.Context, string, int64) (*patient.Patient, error) {
+func (s *archive) Patient(context.Context, string, int64) (*patient.Patient, error) {
 	if s.record == nil {
 		return nil, s.err
 	}
 	return &s.record.Patient, s.err
 }
 
-func (s *shelf) Manifest(context.Context, string, int64, time.Time) (*patient.Manifest, error) {
+func (s *archive) Manifest(context.Context, string, int64, time.Time) (*patient.Manifest, error) {
 	if s.record == nil {
 		return nil, s.err
 	}
@@ -59,7 +59,7 @@ func (k keeper) Documents(ctx context.Context, _ int64, view patient.View, part 
 	return k(ctx, view, part)
 }
 
-func records(s *shelf, k keeper) *patient.Records {
+func records(s *archive, k keeper) *patient.Records {
 	return &patient.Records{
 		Service: &patient.Service{Store: s, Now: func() time.Time { return now }, NewID: uuid.NewV7}, Store: s, Documents: k,
 	}
@@ -102,7 +102,7 @@ func TestARecordByPermissionAndDocuments(t *testing.T) {
 	for name, test := range tests {
 		for _, view := range []patient.View{patient.FullView, patient.PageView, patient.ManifestView} {
 			t.Run(name+"/"+string(view), func(t *testing.T) {
-				s := &shelf{record: test.record, err: test.err}
+				s := &archive{record: test.record, err: test.err}
 				asked := make(chan patient.View, 1)
 				r := records(s, func(_ context.Context, view patient.View, part page.Request) (patient.Documents, error) {
 					asked <- view
@@ -153,7 +153,7 @@ func TestARecordByPermissionAndDocuments(t *testing.T) {
 // Each side begins before the other ends, or this test does not end.
 func TestBothSidesOfARecordAreAskedAtTheSameTime(t *testing.T) {
 	patients, documents := make(chan struct{}), make(chan struct{})
-	s := &shelf{record: &patient.Record{}, reading: func() { close(patients); <-documents }}
+	s := &archive{record: &patient.Record{}, reading: func() { close(patients); <-documents }}
 	r := records(s, func(context.Context, patient.View, page.Request) (patient.Documents, error) {
 		close(documents)
 		<-patients
@@ -167,7 +167,7 @@ func TestBothSidesOfARecordAreAskedAtTheSameTime(t *testing.T) {
 // Who asks for nobody does not wait for documents, and the asking ends.
 func TestANobodysDocumentsAreNotWaitedFor(t *testing.T) {
 	ended := make(chan error, 1)
-	r := records(&shelf{}, func(ctx context.Context, _ patient.View, _ page.Request) (patient.Documents, error) {
+	r := records(&archive{}, func(ctx context.Context, _ patient.View, _ page.Request) (patient.Documents, error) {
 		<-ctx.Done()
 		ended <- ctx.Err()
 		return patient.Documents{}, ctx.Err()
@@ -185,7 +185,7 @@ func TestDocumentsHaveLessTimeThanTheRecord(t *testing.T) {
 	const whole = 10 * time.Second
 	ctx, cancel := context.WithTimeout(reader(t, readsAll), whole)
 	defer cancel()
-	r := records(&shelf{record: &patient.Record{}}, func(ctx context.Context, _ patient.View, _ page.Request) (patient.Documents, error) {
+	r := records(&archive{record: &patient.Record{}}, func(ctx context.Context, _ patient.View, _ page.Request) (patient.Documents, error) {
 		if until, ok := ctx.Deadline(); !ok || time.Until(until) > whole*2/3 {
 			t.Errorf("until %v, %v", until, ok)
 		}
