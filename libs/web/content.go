@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -39,7 +40,12 @@ func Content(c *fiber.Ctx, header http.Header, modified time.Time, content io.Re
 		if err != nil {
 			length = 0 // of a 304
 		}
-		return Answer(c, w.status, w.header, part{w.body, content}, length)
+		body := bufio.NewReaderSize(w.body, 512)
+		if _, err := body.Peek(1); err != nil && !errors.Is(err, io.EOF) { // now, while the answer can still be another one
+			_ = content.Close()
+			return err
+		}
+		return Answer(c, w.status, w.header, part{body, content}, length)
 	case http.StatusPreconditionFailed:
 		err = fault.New(fault.PreconditionFailed, "version_mismatch", "The content is another one than the condition asks for.")
 	case http.StatusRequestedRangeNotSatisfiable:

@@ -1,4 +1,5 @@
-// Package rest turns what is on the wire into documents and back. It knows no SQL and no Fiber.
+// Package rest turns what is on the wire into documents and back. It knows no SQL, and Fiber
+// only where bytes are streamed.
 package rest
 
 import (
@@ -17,6 +18,7 @@ import (
 // Server answers the operations of openapi.yaml.
 type Server struct {
 	Documents *attachment.Service
+	Contents  *attachment.Contents
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)

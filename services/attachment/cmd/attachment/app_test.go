@@ -19,6 +19,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/testkit"
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/attachment"
+	"github.com/patient-mesh/patient-mesh/services/attachment/blob"
 	"github.com/patient-mesh/patient-mesh/services/attachment/rest"
 	"github.com/patient-mesh/patient-mesh/services/attachment/store"
 )
@@ -42,7 +43,11 @@ func serveWire(t *testing.T) *wire {
 		t.Fatal(err)
 	}
 	log := slog.New(slog.DiscardHandler)
-	server := &rest.Server{Documents: &attachment.Service{Store: store.New(db, log), Now: time.Now, NewID: uuid.NewV7}}
+	documents := store.New(db, log)
+	service := &attachment.Service{Store: documents, Now: time.Now, NewID: uuid.NewV7}
+	server := &rest.Server{Documents: service, Contents: &attachment.Contents{
+		Service: service, Store: documents, Blobs: open(t, "file://"+t.TempDir(), blob.Keys{}), Limit: 9,
+	}}
 	app, err := newApp(web.Options{Name: "attachment", Logger: log, Keyring: keys}, server)
 	if err != nil {
 		t.Fatal(err)

@@ -5,6 +5,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/gofiber/fiber/v2"
 	"github.com/google/uuid"
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
@@ -15,6 +16,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/attachment"
 	"github.com/patient-mesh/patient-mesh/services/attachment/api"
+	"github.com/patient-mesh/patient-mesh/services/attachment/blob"
 	"github.com/patient-mesh/patient-mesh/services/attachment/rest"
 	"github.com/patient-mesh/patient-mesh/services/attachment/store"
 )
@@ -45,17 +47,32 @@ func serve(ctx context.Context) error {
 	}
 	defer db.Close()
 
+	keys, err := blob.ParseKeys(c.ContentKeys)
+	if err != nil {
+		return err
+	}
+	blobs, err := blob.Open(ctx, c.BlobURL, keys)
+	if err != nil {
+		return err
+	}
+	defer blobs.Close() //nolint:errcheck // what was written is written
+
 	documents := store.New(db, p.Logger)
 	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(p.Peers.Caller("tenant", p.Keyring, p.Name)), audit.Options{})
 	if err != nil {
 		return err
 	}
-	server := &rest.Server{Documents: &attachment.Service{Store: documents, Now: time.Now, NewID: uuid.NewV7}}
-	app, err := newApp(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}), server)
+	service := &attachment.Service{Store: documents, Now: time.Now, NewID: uuid.NewV7}
+	server := &rest.Server{
+		Documents: service,
+		Contents:  &attachment.Contents{Service: service, Store: documents, Blobs: blobs, Limit: c.ContentLimit},
+	}
+	app, err := newApp(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}, web.Check{Name: "blobs", Probe: blobs.Ready}), server)
 	if err != nil {
 		return err
 	}
-	return p.Serve(ctx, app, documents.Sweep, trail.Run)
+	collector := &attachment.Collector{Intents: documents, Blobs: blobs, Log: p.Logger}
+	return p.Serve(ctx, app, documents.Sweep, trail.Run, collector.Run)
 }
 
 // documentLimit is the longest body of a document: its payload may be 1 MiB before it is escaped.
@@ -63,12 +80,13 @@ const documentLimit = 8 << 20
 
 // newApp makes the routes.
 func newApp(options web.Options, server *rest.Server) (*web.App, error) {
-	options.BodyLimit = documentLimit
+	options.BodyLimit, options.Stream = documentLimit, true
 	app, err := web.New(options)
 	if err != nil {
 		return nil, err
 	}
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly, patient}})
+	server.MountContent(app, func(c *fiber.Ctx) error { return patient(c, (*fiber.Ctx).Next) })
 	return app, nil
 }

@@ -1,0 +1,8 @@
+package main
+
+// The clouds that BLOB_URL can name. Folders come with the package blob.
+import (
+	_ "gocloud.dev/blob/azureblob" // azblob://
+	_ "gocloud.dev/blob/gcsblob"   // gs://
+	_ "gocloud.dev/blob/s3blob"    // s3://
+)
