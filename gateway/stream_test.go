@@ -180,3 +180,36 @@ func TestStreamOfAServiceThatIsAway(t *testing.T) {
 		t.Error(a)
 	}
 }
+
+// fasthttp lets names through that net/http does not send: whoever sends them must not open the breaker for everybody.
+func TestAMalformedHeaderIsTheCallersFault(t *testing.T) {
+	w := start(t, withContent)
+	w.know("good", everyone())
+	w.answer = func(c *fasthttp.RequestCtx) { c.SetBodyString("x") }
+	for range 25 {
+		a, _ := w.raw("GET /content/7 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nX A: b\r\n\r\n")
+		if a.status != 400 {
+			t.Fatal(a)
+		}
+	}
+	if a := w.get("/content/7", "good"); a.status != 200 {
+		t.Errorf("afterwards the service is %v", a)
+	}
+}
+
+// A trailer is read with the body, after the door has looked at the headers.
+func TestATrailerForgesNothing(t *testing.T) {
+	w := start(t, withContent)
+	w.know("good", everyone())
+	w.answer = func(c *fasthttp.RequestCtx) { c.SetBodyString("x") }
+	for _, line := range []string{"PATCH /v3/patient/7", "PUT /content/7"} {
+		a, _ := w.raw(line + " HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\n" +
+			"Transfer-Encoding: chunked\r\nTrailer: Mesh-Patient\r\n\r\n2\r\n{}\r\n0\r\nMesh-Patient: live\r\n\r\n")
+		if a.status != 200 {
+			t.Fatal(line, a)
+		}
+		if s := w.got(); s.body != "{}" || s.header["Mesh-Patient"] != "" {
+			t.Errorf("%s: %v", line, s.header)
+		}
+	}
+}
