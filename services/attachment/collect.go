@@ -23,7 +23,7 @@ type Collector struct {
 
 const (
 	collectEvery = time.Minute
-	collectAtOne = 100 // at a time
+	collectMost  = 100 // at a time
 	collectLease = 10 * time.Minute
 )
 
@@ -37,7 +37,7 @@ func (c *Collector) Run(ctx context.Context) error {
 			if err != nil && ctx.Err() == nil {
 				c.Log.WarnContext(ctx, "collect what uploads left behind", "error", err.Error())
 			}
-			if err != nil || claimed < collectAtOne {
+			if err != nil || claimed < collectMost {
 				break
 			}
 		}
@@ -52,7 +52,9 @@ func (c *Collector) Run(ctx context.Context) error {
 // Collect deletes some expired blobs, then their intents, and tells how many it found. What cannot be deleted is found
 // again when its claim is over.
 func (c *Collector) Collect(ctx context.Context) (claimed int, err error) {
-	names, err := c.Intents.Claim(ctx, collectAtOne, collectLease)
+	ctx, cancel := context.WithTimeout(ctx, collectLease)
+	defer cancel()
+	names, err := c.Intents.Claim(ctx, collectMost, collectLease)
 	for _, name := range names {
 		if deleted := c.Blobs.Delete(ctx, name); deleted != nil {
 			err = deleted

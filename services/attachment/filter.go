@@ -47,10 +47,11 @@ func (q Question) Filter() (Filter, []fault.Field) {
 		f.Type = asked.Type
 	}
 	if q.CreatedAfter != nil {
-		var ok bool
-		if f.CreatedAfter, ok = moment(*q.CreatedAfter); !ok {
-			e.fault("createdAfter", "invalid_date", "must be a date, YYYY-MM-DD, or an instant of RFC 3339")
+		after, err := civil.ParseMoment(*q.CreatedAfter)
+		if err != nil {
+			e.fault("createdAfter", "invalid_date", err.Error())
 		}
+		f.CreatedAfter = after.At
 	}
 	if q.Filename != nil {
 		f.Text = fold(*q.Filename)
@@ -67,15 +68,6 @@ func (q Question) Filter() (Filter, []fault.Field) {
 		}
 	}
 	return f, e.faults
-}
-
-// moment reads a date, which is the beginning of its day in UTC, or an instant.
-func moment(text string) (time.Time, bool) {
-	if day, err := civil.Parse(text); err == nil {
-		return day, true
-	}
-	at, err := time.Parse(time.RFC3339, text)
-	return at.UTC(), err == nil
 }
 
 // Folded is what a search looks in: title and filename, apart, without a difference between upper and lower case.

@@ -2,10 +2,8 @@ package attachment
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
@@ -13,6 +11,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/libs/revise"
 )
 
 // Store keeps documents. Every call sees one tenant's rows alone. A change keeps its audit entry in its own transaction; a
@@ -20,7 +19,9 @@ import (
 type Store interface {
 	// Create stores a document at version 1. When the key was used before, repeat is the record of that time and nothing is
 	// stored, the entry neither. Status and answer are what to record.
-	Create(ctx context.Context, tenant string, d Document, key idempotency.Key, status int, answer []byte, e audit.Entry) (repeat *idempotency.Record, err error)
+	Create(
+		ctx context.Context, tenant string, d Document, key idempotency.Key, status int, answer []byte, e audit.Entry,
+	) (repeat *idempotency.Record, err error)
 	// Read gives a document that was not deactivated; nil when there is none, which makes the entry a failure.
 	Read(ctx context.Context, tenant string, patientID int64, id string, e audit.Entry) (*Document, error)
 	// Find gives the document that is to be changed. The entry is kept, as a failure, only when there is none: the change
@@ -208,27 +209,8 @@ func (s *Service) change(ctx context.Context, patientID int64, id string, v verb
 	if err := s.present(ctx, e); err != nil {
 		return Document{}, err
 	}
-	pauses := &backoff.ExponentialBackOff{
-		InitialInterval: 2 * time.Millisecond, RandomizationFactor: 0.9, Multiplier: 1.5, MaxInterval: 100 * time.Millisecond,
-	}
-	after, err := backoff.Retry(ctx, func() (Document, error) {
-		after, saved, err := s.attempt(ctx, by.TenantID, patientID, id, v, e)
-		if err != nil {
-			return after, backoff.Permanent(err)
-		}
-		if !saved {
-			return after, errOvertaken
-		}
-		return after, nil
-	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
-	if errors.Is(err, errOvertaken) || errors.Is(err, context.DeadlineExceeded) {
-		return Document{}, fault.Away(err, "The document is being changed by too many at once; try again shortly.")
-	}
-	return after, err
+	return revise.UntilSaved(ctx, "document", func() (Document, bool, error) { return s.attempt(ctx, by.TenantID, patientID, id, v, e) })
 }
-
-// errOvertaken says that another change came first.
-var errOvertaken = errors.New("another change came first")
 
 // attempt is one way through a change.
 func (s *Service) attempt(

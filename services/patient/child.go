@@ -12,6 +12,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/libs/revise"
 )
 
 // Child is what every noun that hangs on a patient has: addresses, contacts, aliases and identifiers.
@@ -246,7 +247,7 @@ func (c *Children[N, P, I]) change(ctx context.Context, patientID int64, id stri
 	if len(v.faults) > 0 {
 		return none, fault.InvalidFields(v.faults)
 	}
-	return untilSaved(ctx, func() (N, bool, error) { return c.attempt(ctx, by.TenantID, patientID, childID(id), v) })
+	return revise.UntilSaved(ctx, c.Name, func() (N, bool, error) { return c.attempt(ctx, by.TenantID, patientID, childID(id), v) })
 }
 
 // attempt is one way through a change.

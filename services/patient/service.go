@@ -11,6 +11,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/libs/revise"
 )
 
 // FreePlanPatients is how many undeleted patients a tenant on the free plan may have.
@@ -236,7 +237,7 @@ func (s *Service) change(ctx context.Context, id int64, v verb) (Patient, error)
 	if len(v.faults) > 0 {
 		return Patient{}, fault.InvalidFields(v.faults)
 	}
-	return untilSaved(ctx, func() (Patient, bool, error) { return s.attempt(ctx, id, by, v) })
+	return revise.UntilSaved(ctx, "patient", func() (Patient, bool, error) { return s.attempt(ctx, id, by, v) })
 }
 
 // attempt is one way through a change.

@@ -345,7 +345,7 @@ func TestABodyTellsAllItsFaults(t *testing.T) {
 		}
 	}
 	// A payload that is too long is told before anything else is, but not to who may not write.
-	long := `{"type": "x", "payload": "` + strings.Repeat("a", 1<<20+1) + `"}`
+	long := `{"type": "x", "title": 1, "payload": "` + strings.Repeat("a", 1<<20+1) + `"}`
 	for want, ctx := range map[fault.Kind]context.Context{fault.TooLarge: as(principal.DocumentWrite), fault.Denied: as(principal.DocumentRead)} {
 		_, v2 := s.Attach(ctx, api.AttachRequestObject{Id: "7", Body: object(long)})
 		_, v3 := s.CreateAttachment(ctx, api.CreateAttachmentRequestObject{PatientId: "7", Body: object(long)})

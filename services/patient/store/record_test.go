@@ -10,6 +10,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/patient-mesh/patient-mesh/libs/civil"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/testkit"
@@ -37,9 +38,9 @@ func keep[N any, P patient.Noun[N]](t *testing.T, s *store.Children[N, P], by pr
 	return one
 }
 
-func moment(t *testing.T, text string) patient.Moment {
+func moment(t *testing.T, text string) civil.Moment {
 	t.Helper()
-	m, err := patient.ParseMoment(text)
+	m, err := civil.ParseMoment(text)
 	if err != nil {
 		t.Fatal(err)
 	}
