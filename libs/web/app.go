@@ -121,7 +121,9 @@ func New(o Options) (*App, error) {
 		ErrorHandler:          a.refuse,
 	})
 	a.Server().DisablePreParseMultipartForm = true // forms of any size would go to disk before anybody asked who sends them
+	a.Server().ErrorHandler = asked(a.Server().ErrorHandler)
 	if o.Stream {
+		a.Server().MaxRequestBodySize = 1 // of a body fasthttp reads so much, and at most 8 KiB, before it calls a handler
 		inner := a.Server().Handler
 		a.Server().Handler = func(c *fasthttp.RequestCtx) {
 			inner(c)

@@ -33,6 +33,15 @@ func Content(c *fiber.Ctx, header http.Header, modified time.Time, content io.Re
 		w.header = http.Header{}
 	}
 	http.ServeContent(w, r, "", modified, content)
+	if w.status == http.StatusPartialContent && w.header.Get(fiber.HeaderContentLength) == "0" { // no range has no bytes (RFC 9110 §14.1.2)
+		size, err := content.Seek(0, io.SeekEnd)
+		if err != nil {
+			_ = content.Close()
+			return err
+		}
+		w.status = http.StatusRequestedRangeNotSatisfiable
+		w.header.Set(fiber.HeaderContentRange, "bytes */"+strconv.FormatInt(size, 10))
+	}
 	var err error
 	switch w.status {
 	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:

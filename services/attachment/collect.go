@@ -19,17 +19,17 @@ type Collector struct {
 	Intents Intents
 	Blobs   Blobs
 	Log     *slog.Logger
+	Every   time.Duration // how often it looks
 }
 
 const (
-	collectEvery = time.Minute
 	collectMost  = 100 // at a time
 	collectLease = 10 * time.Minute
 )
 
 // Run collects until ctx ends.
 func (c *Collector) Run(ctx context.Context) error {
-	ticker := time.NewTicker(collectEvery)
+	ticker := time.NewTicker(c.Every)
 	defer ticker.Stop()
 	for {
 		for {

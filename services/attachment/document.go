@@ -177,6 +177,7 @@ func (e *editor) size(given *string, d *Document) {
 		e.fault("size", "invalid_size", "must be a decimal number from 0 to 2^53, without sign or leading zeros")
 	case d.HasContent() && size != *d.Size:
 		e.fault("size", "size_mismatch", "is not the size of the content")
+	case d.HasContent(): // which says as much: what was read can be sent back, and changes nothing
 	default:
 		d.DeclaredSize = &size
 	}

@@ -16,7 +16,7 @@ import (
 // marks are values that cannot stand anywhere by chance.
 var marks = []string{
 	"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey", "Qxzchild",
-	"Qxzdocument", "Qxzcontent",
+	"Qxzdocument", "Qxzcontent", "Qxztitle", "Qxzfile", "Qxzpayload", "Qxzbytes", "Qxztype",
 }
 
 // TestNothingEmittedHoldsAPatientsData sends marked values the good way and every bad way, and searches all that the
@@ -65,6 +65,7 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 		anyone(t).with("Authorization", "Bearer Qxzbad").get(patients),
 		anyone(t).with("Content-Type", "application/x-www-form-urlencoded").post("/oauth2/token", "grant_type=Qxzbad&scope=Qxzbad"),
 	}
+	refused = append(refused, markedDocuments(c, at)...)
 	for _, a := range refused {
 		if a.status < 400 || a.status >= 500 {
 			t.Errorf("answered %d", a.status)
@@ -72,6 +73,9 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 		if bytes.Contains(a.raw, []byte("Qxz")) {
 			t.Errorf("the answer repeats what was sent: %s", a.raw)
 		}
+	}
+	if told := c.get(trail + "?size=500&patientId=" + at[len(patients)+1:]).is(ok); bytes.Contains(told.raw, []byte("Qxz")) {
+		t.Errorf("the trail repeats what was sent: %s", told.raw)
 	}
 	last := c.get(at).is(ok).header.Get("Trace-Id")
 	id, err := hex.DecodeString(last)
@@ -110,6 +114,42 @@ func markedChildren() map[string]map[string]any {
 		"alias":      {"alias": "Qxzchild", "firstName": "Qxzchild", "lastName": "Qxzchild", "fullName": "Qxzchild", "effectiveFrom": "1913-07-23"},
 		"identifier": {"type": "Qxzchild", "value": "Qxzchild", "authorityOrganizationName": "Qxzchild", "sourceName": "Qxzchild", "activeFrom": "1913-07-23"},
 	}
+}
+
+// markedDocuments gives a patient a document whose texts and bytes are marked, and asks for it in every way. It tells the
+// answers that refuse.
+func markedDocuments(c *client, patient string) (refused []answer) {
+	c.t.Helper()
+	list := patient + "/attach"
+	d := c.with("Idempotency-Key", key(c.t)+"Qxzkey").attach(patient, map[string]any{
+		"title": "Qxztitle", "filename": "Qxzfile.pdf", "contentType": "application/Qxztype", "payload": map[string]any{"Qxzpayload": []any{"Qxzpayload"}},
+	})
+	c.get(list + "?filename=Qxzfile").is(ok)
+	c.get(of2(list) + "?filename=Qxzquery&type=any").is(ok)
+	c.patch(d.at, map[string]any{"title": "Qxztitle2", "payload": "Qxzpayload"}).is(ok)
+	c.get(in2(patient)).is(ok)
+	c.get(d.at + "/content?filename=Qxzquery").is(missing)
+	raw := strings.Repeat("Qxzbytes ", 20_000)
+	for lines, body := range map[string]string{measured + "9999999": raw, chunked: chunk([]byte(raw))} { // broken off
+		w := c.dial().ask(http.MethodPut, d.at+"/content", lines+"\r\nContent-Type: text/Qxztype", body)
+		_ = w.conn.CloseWrite()
+		refused = append(refused, w.hears(http.MethodPut, d.at+"/content"))
+	}
+	refused = append(refused,
+		c.with("Content-Digest", digestOf("x")).put(d.at+"/content", raw),
+		c.with("Content-Digest", "Qxzbad=Qxzbad;;").put(d.at+"/content", raw),
+		c.post(list, map[string]any{"type": "Qxzbad", "contentType": "Qxzbad", "size": "Qxzbad", "title": "Qxzbad\u0000", "filename": 7, "payload": nil}),
+		c.post(of2(list), map[string]any{"payload": "Qxzpayload" + strings.Repeat("x", 1<<20)}),
+		c.post(of2(list), `{"payload":"Qxzbad`),
+		c.get(of2(list)+"?type=Qxzquery&createdAfter=Qxzquery&active=Qxzquery&after=Qxzquery&page=Qxzquery&filename=Qxzquery%00"),
+		c.get(list+"/Qxzquery/content"), c.patch(list+"/Qxzquery", map[string]any{"title": "Qxzbad"}),
+		c.with("If-Match", "Qxzbad").patch(d.at, map[string]any{"title": "Qxzbad"}),
+	)
+	c.put(d.at+"/content", raw).is(ok)
+	c.get(of2(d.at) + "/content").is(ok)
+	c.with("Range", "bytes=0-9").get(d.at + "/content").is(http.StatusPartialContent)
+	c.with("If-None-Match", "Qxzbad").with("If-Range", "Qxzbad").get(d.at + "/content").is(ok)
+	return append(refused, c.put(d.at+"/content", raw+"Qxzbad"), c.with("If-Match", "Qxzbad").get(d.at+"/content"), c.with("Range", "bytes=9999999-").get(d.at+"/content"))
 }
 
 // around is how much of a text on both sides of a literal a pattern may look at.

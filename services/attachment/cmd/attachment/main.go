@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
@@ -47,6 +48,9 @@ func serve(ctx context.Context) error {
 	}
 	defer db.Close()
 
+	if c.CollectEvery <= 0 {
+		return errors.New("COLLECT_EVERY must be longer than 0s")
+	}
 	keys, err := blob.ParseKeys(c.ContentKeys)
 	if err != nil {
 		return err
@@ -72,7 +76,7 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	collector := &attachment.Collector{Intents: documents, Blobs: blobs, Log: p.Logger}
+	collector := &attachment.Collector{Intents: documents, Blobs: blobs, Log: p.Logger, Every: c.CollectEvery}
 	return p.Serve(ctx, app, documents.Sweep, trail.Run, collector.Run)
 }
 
