@@ -180,3 +180,80 @@ func TestStreamOfAServiceThatIsAway(t *testing.T) {
 		t.Error(a)
 	}
 }
+
+// fasthttp lets names through that net/http does not send: whoever sends them must not open the breaker for everybody.
+func TestAMalformedHeaderIsTheCallersFault(t *testing.T) {
+	w := start(t, withContent)
+	w.know("good", everyone())
+	w.answer = func(c *fasthttp.RequestCtx) { c.SetBodyString("x") }
+	for range 25 {
+		a, _ := w.raw("GET /content/7 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nX A: b\r\n\r\n")
+		if a.status != 400 {
+			t.Fatal(a)
+		}
+	}
+	if a := w.get("/content/7", "good"); a.status != 200 {
+		t.Errorf("afterwards the service is %v", a)
+	}
+}
+
+// A trailer is read with the body, after the door has looked at the headers.
+func TestATrailerForgesNothing(t *testing.T) {
+	w := start(t, withContent)
+	w.know("good", everyone())
+	w.answer = func(c *fasthttp.RequestCtx) { c.SetBodyString("x") }
+	for _, line := range []string{"PATCH /v3/patient/7", "PUT /content/7"} {
+		a, _ := w.raw(line + " HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\n" +
+			"Transfer-Encoding: chunked\r\nTrailer: Mesh-Patient\r\n\r\n2\r\n{}\r\n0\r\nMesh-Patient: live\r\n\r\n")
+		if a.status != 200 {
+			t.Fatal(line, a)
+		}
+		if s := w.got(); s.body != "{}" || s.header["Mesh-Patient"] != "" {
+			t.Errorf("%s: %v", line, s.header)
+		}
+	}
+}
+
+// Slow senders of one tenant leave places for the others, and their own come back.
+func TestATenantHoldsSoManyStreams(t *testing.T) {
+	w := start(t, withContent, func(s *Settings, _ *Parts) { s.TenantStreams = 2 })
+	other := everyone()
+	other.TenantID = "t2"
+	w.know("good", everyone())
+	w.know("other", other)
+	w.answer = func(c *fasthttp.RequestCtx) { c.SetBody(c.Request.Body()) }
+	slow, done := make([]*io.PipeWriter, 2), make(chan int, 2)
+	for i := range slow {
+		var r *io.PipeReader
+		r, slow[i] = io.Pipe()
+		go func() {
+			req, err := http.NewRequestWithContext(t.Context(), "PUT", "http://"+w.addr+"/content/7", r)
+			if err != nil {
+				panic(err)
+			}
+			req.Header.Set("Authorization", "Bearer good")
+			resp, err := http.DefaultTransport.RoundTrip(req)
+			if err != nil {
+				panic(err)
+			}
+			done <- read(t, resp).status
+		}()
+		if _, err := slow[i].Write([]byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.until("both are under way", func() bool { return w.get("/content/7", "good").status == 429 })
+	if a := w.get("/content/7", "other"); a.status != 200 {
+		t.Errorf("another tenant: %v", a)
+	}
+	if a := w.get("/v3/patient/7", "good"); a.status != 200 {
+		t.Errorf("a short request: %v", a)
+	}
+	for _, s := range slow {
+		_ = s.Close()
+		if status := <-done; status != 200 {
+			t.Error(status)
+		}
+	}
+	w.until("the places are free", func() bool { return w.get("/content/7", "good").status == 200 })
+}

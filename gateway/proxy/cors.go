@@ -41,7 +41,7 @@ func (c CORS) Preflight(origin string, req *fasthttp.Request, resp *fasthttp.Res
 	resp.SetStatusCode(fasthttp.StatusNoContent)
 	resp.Header.Set(fasthttp.HeaderAccessControlAllowMethods, "GET, HEAD, POST, PUT, PATCH, DELETE")
 	resp.Header.Set(fasthttp.HeaderAccessControlAllowHeaders,
-		"Authorization, Content-Type, Content-Digest, Idempotency-Key, If-Match, If-None-Match, Range, Traceparent, X-API-Key")
+		"Authorization, Content-Type, Content-Digest, Idempotency-Key, If-Match, If-None-Match, If-Range, Range, Traceparent, X-API-Key")
 	resp.Header.Set(fasthttp.HeaderAccessControlMaxAge, "600")
 	return true
 }
@@ -54,6 +54,7 @@ func (c CORS) Allow(origin string, h *fasthttp.ResponseHeader) {
 	h.Add(fasthttp.HeaderVary, fasthttp.HeaderOrigin)
 	if origin != "" {
 		h.Set(fasthttp.HeaderAccessControlAllowOrigin, origin)
-		h.Set(fasthttp.HeaderAccessControlExposeHeaders, "ETag, Idempotent-Replayed, Link, Location, Retry-After, Trace-Id")
+		h.Set(fasthttp.HeaderAccessControlExposeHeaders,
+			"Accept-Ranges, Content-Disposition, Content-Range, ETag, Idempotent-Replayed, Link, Location, Repr-Digest, Retry-After, Trace-Id")
 	}
 }

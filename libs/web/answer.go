@@ -13,22 +13,11 @@ import (
 
 // Answer answers with a body that is sent as it comes, of length bytes, or of a length that nobody knows yet (-1). The
 // client may take as long as it goes on reading and the request's time is not up; so long the request counts as under way,
-// its context lives, and Incoming can be read. A body that fails, or is not as long as was said, breaks the connection, so that nobody takes it
-// for whole. The body is closed in any case.
+// its context lives, and Incoming can be read. A body that fails, or is not as long as was said, breaks the connection, so
+// that nobody takes it for whole. The body is closed in any case.
 func Answer(c *fiber.Ctx, status int, header http.Header, body io.ReadCloser, length int64) error {
 	resp := c.Response()
-	resp.SetStatusCode(status)
-	for name := range header { // first, since fasthttp mixes up the order of the others when it deletes
-		resp.Header.Del(name)
-	}
-	for name, values := range header {
-		if name == fiber.HeaderContentLength || name == fiber.HeaderDate {
-			continue // fasthttp writes them
-		}
-		for _, value := range values {
-			resp.Header.Add(name, value)
-		}
-	}
+	head(c, status, header)
 	switch {
 	case c.Method() == fiber.MethodHead && length >= 0:
 		resp.SkipBody = true
@@ -42,6 +31,24 @@ func Answer(c *fiber.Ctx, status int, header http.Header, body io.ReadCloser, le
 	out.deadline, _ = c.UserContext().Deadline()
 	resp.SetBodyStream(out, int(length))
 	return nil
+}
+
+// head writes what stands before an answer's body, of which there is none yet.
+func head(c *fiber.Ctx, status int, header http.Header) {
+	resp := c.Response()
+	resp.ResetBody()
+	resp.SetStatusCode(status)
+	for name := range header { // first, since fasthttp mixes up the order of the others when it deletes
+		resp.Header.Del(name)
+	}
+	for name, values := range header {
+		if name == fiber.HeaderContentLength || name == fiber.HeaderDate {
+			continue // fasthttp writes them
+		}
+		for _, value := range values {
+			resp.Header.Add(name, value)
+		}
+	}
 }
 
 // outgoing is the body of an answer that is sent after its handler has returned.
@@ -95,9 +102,9 @@ func (o *outgoing) WriteTo(w io.Writer) (written int64, err error) {
 // piece reads the next of what is left. It gives the last one only once the body has ended there, without a fault.
 func (o *outgoing) piece(p []byte, left int64) (int, error) {
 	n, err := o.body.Read(p)
-	for last := int64(n) == left; last && err == nil; {
-		var more [1]byte
+	for int64(n) == left && err == nil {
 		var m int
+		var more [1]byte
 		if m, err = o.body.Read(more[:]); m > 0 {
 			return n, errLong
 		}

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net"
@@ -19,7 +20,8 @@ const incomingKey = "mesh.incoming"
 
 // Incoming is the body of a request as it arrives. Reading it fails with a fault: TooLarge beyond the limit, in bytes,
 // before the first byte where the length is declared; Invalid where the client breaks off, makes a pause that is too long,
-// or is not done when the request's time is up. A body that ends with io.EOF is whole. It is empty where there is none.
+// or is not done when the request's time is up. A body that ends with io.EOF is whole. It is empty where there is none, and
+// the same one, with the limit that was given first, however often it is asked for.
 func Incoming(c *fiber.Ctx, limit int64) io.Reader {
 	if in := incomingOf(c.Context()); in != nil {
 		return in
@@ -61,14 +63,16 @@ func incomingOf(c *fasthttp.RequestCtx) *incoming {
 }
 
 func newIncoming(c *fiber.Ctx, limit int64, over error) *incoming {
+	req, conn := c.Request(), c.Context().Conn()
 	in := &incoming{
-		stream: c.Request().BodyStream(), conn: c.Context().Conn(), declared: int64(c.Request().Header.ContentLength()),
-		limit: limit, over: over, idle: idleOf(c.Context().Conn()),
+		stream: req.BodyStream(), declared: int64(req.Header.ContentLength()), limit: limit, over: over, conn: conn, idle: idleOf(conn),
 	}
 	in.deadline, _ = c.UserContext().Deadline()
-	if in.stream == nil || in.declared == 0 {
-		in.whole.Store(true)
+	if in.stream == nil { // it has been read already, and may be forgotten before it is sent on
+		body := bytes.Clone(req.Body())
+		in.stream, in.declared = bytes.NewReader(body), int64(len(body))
 	}
+	in.whole.Store(in.declared == 0)
 	c.Context().SetUserValue(incomingKey, in)
 	return in
 }
@@ -111,6 +115,8 @@ func (in *incoming) Read(p []byte) (int, error) {
 		}
 		in.whole.Store(true)
 		return n, io.EOF
+	case err != nil && in.isStopped():
+		return n, in.fail(errStopped)
 	case err != nil:
 		return n, in.lose(err)
 	}

@@ -33,6 +33,7 @@ func ReadBody(c *fiber.Ctx, limit int64) (*bytebufferpool.ByteBuffer, error) {
 		c.Response().SetConnectionClose()
 		return nil, err
 	}
+	c.Context().RemoveUserValue(incomingKey)
 	if req.Header.IsGet() || req.Header.IsHead() {
 		req.ResetBody() // it means nothing there (RFC 9110 §9.3.1)
 		req.Header.SetContentLength(0)

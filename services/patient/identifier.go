@@ -2,7 +2,9 @@ package patient
 
 import (
 	"context"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
@@ -60,9 +62,29 @@ func (in IdentifierInput) edit(i Identifier, e editor) (Identifier, []fault.Fiel
 	orUnknown(in.Type, &i.Type)
 	e.name("value", in.Value, &i.Value)
 	in.authority(&i.Authority)
+	if (in.Type != nil || in.Value != nil) && isSSN(i.Type, i.Value) {
+		e.fault("value", "ssn_not_kept", "must not be a whole social security number: a patient's last4Ssn keeps the last four digits")
+	}
 	orUnknown(in.SourceName, &i.SourceName)
 	e.interval("activeFrom", "activeUntil", in.ActiveFrom, in.ActiveUntil, &i.Interval)
 	return i, e.faults
+}
+
+// isSSN reports a value of nine digits whose type says what it is. It is never stored, under no name.
+func isSSN(kind, value string) bool {
+	letters := strings.Map(func(r rune) rune {
+		if !unicode.IsLetter(r) {
+			return -1
+		}
+		return unicode.ToLower(r)
+	}, kind)
+	switch letters {
+	case "ssn", "ss", "usssn", "socialsecurity", "socialsecuritynumber", "socialsecurityno", "ussocialsecuritynumber": // SS: HL7 table 0203
+	default:
+		return false
+	}
+	digits := strings.NewReplacer(" ", "", "-", "", ".", "").Replace(value)
+	return len(digits) == len("123456789") && strings.Trim(digits, "0123456789") == ""
 }
 
 func (in IdentifierInput) authority(into *Authority) {

@@ -51,6 +51,32 @@ func TestNewIdentifier(t *testing.T) {
 	}
 }
 
+func TestAWholeSocialSecurityNumberIsNoIdentifier(t *testing.T) {
+	for _, kind := range []string{"SSN", "ssn", "S.S.N.", "SS", "Social Security Number", "US SSN"} {
+		for _, value := range []string{"123-45-6789", "123456789", "123 45 6789"} {
+			in := patient.IdentifierInput{Type: some(kind), Value: some(value)}
+			_, faults := in.New(now)
+			if diff := cmp.Diff([]string{"value ssn_not_kept"}, codes(faults)); diff != "" {
+				t.Errorf("%s: %s", kind, diff)
+			}
+			if diff := cmp.Diff([]string{"value ssn_not_kept"}, codes(in.Validate(now))); diff != "" {
+				t.Errorf("%s: %s", kind, diff)
+			}
+			// Nor does one become it in two steps.
+			_, faults = patient.IdentifierInput{Type: some(kind)}.Apply(patient.Identifier{Type: "Unknown", Value: value}, now)
+			if diff := cmp.Diff([]string{"value ssn_not_kept"}, codes(faults)); diff != "" {
+				t.Errorf("%s: %s", kind, diff)
+			}
+		}
+		if _, faults := (patient.IdentifierInput{Type: some(kind), Value: some("6789")}).New(now); len(faults) > 0 {
+			t.Errorf("the last four digits: %v", faults)
+		}
+	}
+	if _, faults := (patient.IdentifierInput{Type: some("MRN"), Value: some("123456789")}).New(now); len(faults) > 0 {
+		t.Errorf("nine digits of something else: %v", faults)
+	}
+}
+
 func TestAnIdentifierChangesByWhatIsGiven(t *testing.T) {
 	before := patient.Identifier{
 		Type: "MRN", Value: "42", SourceName: "intake", Authority: patient.Authority{OrganizationID: "o", ExternalSystemName: "S"},

@@ -108,7 +108,7 @@ type DocumentSearchParams struct {
 	// CreatedAfter Those created then or later. A date, whose day begins at 00:00 UTC, or an instant of RFC 3339.
 	CreatedAfter *CreatedAfter `form:"createdAfter,omitempty" json:"createdAfter,omitempty"`
 
-	// Filename Text that the title or the filename contains, whatever the case; `%` and `_` are plain characters.
+	// Filename Text that the title or the filename contains, whatever the case; `%` and `_` are plain characters. The `Link` to the next page bears it sealed in its cursor, not in the open.
 	Filename *Filename `form:"filename,omitempty" json:"filename,omitempty"`
 
 	// Active `true` lists active ones, `false` those that are not, `all` both.
@@ -144,7 +144,7 @@ type ListAttachmentsParams struct {
 	// CreatedAfter Those created then or later. A date, whose day begins at 00:00 UTC, or an instant of RFC 3339.
 	CreatedAfter *CreatedAfter `form:"createdAfter,omitempty" json:"createdAfter,omitempty"`
 
-	// Filename Text that the title or the filename contains, whatever the case; `%` and `_` are plain characters.
+	// Filename Text that the title or the filename contains, whatever the case; `%` and `_` are plain characters. The `Link` to the next page bears it sealed in its cursor, not in the open.
 	Filename *Filename `form:"filename,omitempty" json:"filename,omitempty"`
 
 	// Active `true` lists active ones, `false` those that are not, `all` both.

@@ -8,11 +8,15 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"testing/iotest"
+	"testing/synctest"
+	"time"
 
 	_ "gocloud.dev/blob/memblob"
 
+	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/services/attachment/blob"
 	"github.com/patient-mesh/patient-mesh/services/attachment/blob/blobtest"
 )
@@ -132,6 +136,31 @@ func TestAFolderThatIsGoneIsNotReady(t *testing.T) {
 	if err := s.Ready(t.Context()); err == nil {
 		t.Error("ready without its folder")
 	}
+}
+
+// Slow writers take all the places of a cloud: who comes next is told so before the sender's patience ends.
+func TestWhoFindsNoPlaceIsToldInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, "mem://", blob.Keys{})
+		r, w := io.Pipe()
+		var slow sync.WaitGroup
+		for range 16 {
+			slow.Go(func() { _, _ = s.Write(t.Context(), blobtest.Name(), r) })
+		}
+		synctest.Wait()
+		begun := time.Now()
+		if _, err := s.Write(t.Context(), blobtest.Name(), strings.NewReader("x")); !fault.Is(err, fault.Unavailable) {
+			t.Error(err)
+		}
+		if waited := time.Since(begun); waited > 20*time.Second {
+			t.Errorf("after %v", waited)
+		}
+		_ = w.Close()
+		slow.Wait()
+		if _, err := s.Write(t.Context(), blobtest.Name(), strings.NewReader("x")); err != nil {
+			t.Error(err)
+		}
+	})
 }
 
 func TestURLsThatCannotBe(t *testing.T) {

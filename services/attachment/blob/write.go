@@ -19,7 +19,7 @@ import (
 )
 
 // What a cloud's driver buffers of one write: parts of S3's smallest size, and up to 16 MiB before S3 is told of parts
-// at all. Who comes while so many are under way waits, and so does what it sends.
+// at all. Who comes while so many are under way waits a little, and so does what it sends.
 const (
 	partSize        = 5 << 20
 	partsUnderWay   = 2
@@ -27,6 +27,7 @@ const (
 	copyBufferSize  = 4 * packageSize
 	octets          = "application/octet-stream" // what it really is, the document knows
 	longestAbortion = 10 * time.Second
+	longestWait     = 10 * time.Second // less than a sender waits for somebody who takes nothing
 )
 
 // Write keeps what content gives until io.EOF, and tells the id of the key that it is encrypted under; empty is none.
@@ -129,13 +130,18 @@ func (b bound) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// take waits for one of the places of writes to a cloud.
+var errFull = errors.New("too many writes are under way")
+
+// take waits for one of the places of writes to a cloud. It gives up before whoever sends the bytes does, who would hold
+// the silence against this service.
 func (s *Store) take(ctx context.Context) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, longestWait, errFull)
+	defer cancel()
 	select {
 	case s.writing <- struct{}{}:
 		return nil
 	case <-ctx.Done():
-		return ctx.Err()
+		return context.Cause(ctx)
 	}
 }
 

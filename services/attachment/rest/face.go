@@ -85,11 +85,15 @@ type listing struct {
 }
 
 // search answers a page of documents, and where it goes on.
-func (f Face) search(ctx context.Context, verbs *attachment.Service, patient string, asked listing) (raw body.Raw, link *string, err error) {
-	if _, err := principal.Require(ctx, principal.DocumentRead); err != nil {
+func (f Face) search(ctx context.Context, s *Server, patient string, asked listing) (raw body.Raw, link *string, err error) {
+	by, err := principal.Require(ctx, principal.DocumentRead)
+	if err != nil {
 		return nil, nil, err // before the parameters' faults
 	}
-	part, faults := parsePage(asked.Page, asked.Size, asked.After)
+	id := parseID(patient)
+	seal := searched{s.Sealer, []string{"document search", by.TenantID, strconv.FormatInt(id, 10)}}
+	cursor, sealed := page.Carried(asked.After)
+	part, faults := parsePage(asked.Page, asked.Size, cursor)
 	question := attachment.Question{Type: asked.Type, CreatedAfter: asked.CreatedAfter, Active: asked.Active}
 	if asked.Filename != nil {
 		text, code, message := body.CleanText(*asked.Filename, body.TextLength)
@@ -98,27 +102,49 @@ func (f Face) search(ctx context.Context, verbs *attachment.Service, patient str
 		}
 		question.Filename = &text
 	}
+	if sealed != "" && !seal.open(sealed, &question.Filename) {
+		faults = append(faults, fault.Field{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this search"})
+	}
 	filter, further := question.Filter()
 	if faults = append(faults, further...); len(faults) > 0 {
 		return nil, nil, fault.InvalidFields(faults)
 	}
-	id := parseID(patient)
-	list, total, err := verbs.Search(ctx, id, filter, part)
+	list, total, err := s.Documents.Search(ctx, id, filter, part)
 	if err != nil {
 		return nil, nil, err
+	}
+	if question.Filename != nil {
+		part.Carried = seal.sealer.Seal(*question.Filename, seal.bound...)
 	}
 	list, link = page.Cut(list, part, f.list(id)+"?"+asked.filters(), idOf)
 	raw, err = f.page(list, `"page":%d,"size":%d,"totalElements":%d}`, part.Page, part.Size, total)
 	return raw, link, err
 }
 
-// filters are the filters of a search as a URL's query has them.
+// searched hides the text of a search, which may be a patient's name, in the cursors of its list: no URL that we write
+// shows it.
+type searched struct {
+	sealer Sealer
+	bound  []string
+}
+
+// open reads the text back. Another one beside it is another search.
+func (s searched) open(sealed string, filename **string) bool {
+	text, ok := s.sealer.Open(sealed, s.bound...)
+	if !ok || *filename != nil && **filename != text {
+		return false
+	}
+	*filename = &text
+	return true
+}
+
+// filters are the filters of a search as a URL's query has them, but its text.
 func (l listing) filters() string {
 	query := ""
 	for _, one := range []struct {
 		name  string
 		value *string
-	}{{"type", l.Type}, {"createdAfter", l.CreatedAfter}, {"filename", l.Filename}, {"active", l.Active}} {
+	}{{"type", l.Type}, {"createdAfter", l.CreatedAfter}, {"active", l.Active}} {
 		if one.value != nil {
 			query += one.name + "=" + url.QueryEscape(*one.value) + "&"
 		}

@@ -19,6 +19,13 @@ import (
 type Server struct {
 	Documents *attachment.Service
 	Contents  *attachment.Contents
+	Sealer    Sealer
+}
+
+// Sealer hides texts that go out in a URL and come back (principal.Keyring).
+type Sealer interface {
+	Seal(text string, bound ...string) string
+	Open(sealed string, bound ...string) (text string, ok bool)
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)

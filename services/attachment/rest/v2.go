@@ -17,7 +17,7 @@ func (s *Server) Attach(ctx context.Context, r api.AttachRequestObject) (api.Att
 
 // DocumentSearch is v2's.
 func (s *Server) DocumentSearch(ctx context.Context, r api.DocumentSearchRequestObject) (api.DocumentSearchResponseObject, error) {
-	raw, link, err := V2().search(ctx, s.Documents, r.Id, listing(r.Params))
+	raw, link, err := V2().search(ctx, s, r.Id, listing(r.Params))
 	if err != nil {
 		return nil, err
 	}

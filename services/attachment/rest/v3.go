@@ -18,7 +18,7 @@ func (s *Server) CreateAttachment(ctx context.Context, r api.CreateAttachmentReq
 
 // ListAttachments is v3's.
 func (s *Server) ListAttachments(ctx context.Context, r api.ListAttachmentsRequestObject) (api.ListAttachmentsResponseObject, error) {
-	raw, link, err := V3().search(ctx, s.Documents, r.PatientId, listing(r.Params))
+	raw, link, err := V3().search(ctx, s, r.PatientId, listing(r.Params))
 	if err != nil {
 		return nil, err
 	}

@@ -305,13 +305,13 @@ func TestWhatIsSearchedFor(t *testing.T) {
 		{Filename: some("")}:                                             {"early", "exact", "late", street, "end", `back\slash`},
 		{CreatedAfter: some("2026-03-14T09:26:53.589Z")}:                 {"exact", "late", street, "end", `back\slash`},
 		{CreatedAfter: some("2026-03-14T10:26:53.59+01:00")}:             {"late"},
-		{CreatedAfter: some("2026-03-14T09:26:53.5891Z")}:                {"late"},
+		{CreatedAfter: some("2026-03-14T09:26:53.5891Z")}:                {"exact", "late", street, "end", `back\slash`}, // instants are in milliseconds
 		{CreatedAfter: some("2026-03-14")}:                               {"early", "exact", "late", street, "end", `back\slash`},
 		{CreatedAfter: some("2026-03-15")}:                               {},
 		{Type: some("document"), Filename: some("PDF")}:                  {"early", street},
 		{Active: some("false")}:                                          {},
 		{Type: some("wearable"), CreatedAfter: some("2026-03-14")}:       {"late"},
-		{CreatedAfter: some("0000-01-01T00:00:00+14:00")}:                {"early", "exact", "late", street, "end", `back\slash`},
+		{CreatedAfter: some("1800-01-01T00:00:00-01:00")}:                {"early", "exact", "late", street, "end", `back\slash`},
 		{Type: some("document"), CreatedAfter: some("9999-12-31")}:       {},
 		{Filename: some("PDF"), CreatedAfter: some("2026-03-14T09:27Z")}: nil, // no instant
 	} {

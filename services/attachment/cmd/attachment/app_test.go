@@ -47,7 +47,7 @@ func serveWire(t *testing.T) *wire {
 	service := &attachment.Service{Store: documents, Now: time.Now, NewID: uuid.NewV7}
 	server := &rest.Server{Documents: service, Contents: &attachment.Contents{
 		Service: service, Store: documents, Blobs: open(t, "file://"+t.TempDir(), blob.Keys{}), Limit: 9,
-	}}
+	}, Sealer: keys}
 	app, err := newApp(web.Options{Name: "attachment", Logger: log, Keyring: keys}, server)
 	if err != nil {
 		t.Fatal(err)

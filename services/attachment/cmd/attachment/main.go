@@ -70,6 +70,7 @@ func serve(ctx context.Context) error {
 	server := &rest.Server{
 		Documents: service,
 		Contents:  &attachment.Contents{Service: service, Store: documents, Blobs: blobs, Limit: c.ContentLimit},
+		Sealer:    p.Keyring,
 	}
 	app, err := newApp(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}, web.Check{Name: "blobs", Probe: blobs.Ready}), server)
 	if err != nil {
