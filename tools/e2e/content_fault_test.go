@@ -326,10 +326,11 @@ func documentsDatabase(t *testing.T, m *mesh.Mesh) *pgx.Conn {
 	return conn
 }
 
-// expire makes an hour pass for all uploads that are under way, and tells how many those were.
-func expire(t *testing.T, m *mesh.Mesh) int64 {
+// expire makes an hour pass for all uploads that are under way, and tells how many those were. Lease is how long they have
+// been claimed for by a collector elsewhere, if at all.
+func expire(t *testing.T, m *mesh.Mesh, lease *time.Duration) int64 {
 	t.Helper()
-	tag, err := documentsDatabase(t, m).Exec(t.Context(), `UPDATE blob_upload SET expires_at = now()`)
+	tag, err := documentsDatabase(t, m).Exec(t.Context(), `UPDATE blob_upload SET expires_at = now(), claimed_until = now() + $1::interval`, lease)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,11 +339,19 @@ func expire(t *testing.T, m *mesh.Mesh) int64 {
 
 // outlives: what was collected while it was written becomes nobody's content.
 func outlives(t *testing.T, m *mesh.Mesh) {
+	hour := time.Hour
+	for _, claimed := range []*time.Duration{nil, &hour} {
+		outlive(t, m, claimed)
+	}
+}
+
+func outlive(t *testing.T, m *mesh.Mesh, claimed *time.Duration) {
+	t.Helper()
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	d, raw := c.blank(), noise(54, 300_000)
 	w := c.dial().ask(http.MethodPut, d.at+"/content", measured+strconv.Itoa(len(raw)), string(raw[:200_000]))
 	eventually(t, 10*time.Second, func() bool { return len(blobs(t, m.Path("blobs"), d.ID)) > 0 })
-	if n := expire(t, m); n == 0 {
+	if n := expire(t, m, claimed); n == 0 {
 		t.Error("no intent")
 	}
 	conn := documentsDatabase(t, m)
@@ -478,7 +487,7 @@ func killed(t *testing.T, m *mesh.Mesh) {
 		}
 	}
 	t.Logf("%d rounds: %v", rounds, outcomes)
-	t.Logf("%d uploads were under way or lost at the end", expire(t, m))
+	t.Logf("%d uploads were under way or lost at the end", expire(t, m, nil))
 	collected(t, m, c, patient, held)
 }
 
