@@ -19,6 +19,8 @@ export GOFLAGS := -trimpath -buildvcs=false
 CC_FOUND := $(shell command -v gcc || command -v clang || command -v cc)
 RACE := $(if $(CC_FOUND),CGO_ENABLED=1 GOFLAGS=-buildvcs=false,)
 RACE_FLAG := $(if $(CC_FOUND),-race,)
+# No test reaches a cloud's blob store, and their libraries take longer to compile than all else together.
+TEST_TAGS := -tags localblobs
 
 .PHONY: help
 help: ## list the targets
@@ -39,12 +41,12 @@ test: build check-generated check-alone vet lint unit ## all checks: tests on re
 .PHONY: unit
 unit: build race-programs ## only the tests
 	@$(if $(CC_FOUND),,echo 'no C compiler here: the tests run without the race detector')
-	$(RACE) MESH_BIN_DIR=$(CURDIR)/$(if $(CC_FOUND),.bin/race,bin) bin/mesh env -- go test $(RACE_FLAG) -vet=off -timeout 10m $(PACKAGES)
+	$(RACE) MESH_BIN_DIR=$(CURDIR)/$(if $(CC_FOUND),.bin/race,bin) bin/mesh env -- go test $(RACE_FLAG) $(TEST_TAGS) -vet=off -timeout 10m $(PACKAGES)
 
 .PHONY: race-programs
 race-programs: # what the end-to-end tests start
 	@mkdir -p .bin/race
-	@$(if $(CC_FOUND),$(RACE) go build -race -ldflags '$(LDFLAGS)' -o .bin/race/ $(PROGRAMS),true)
+	@$(if $(CC_FOUND),$(RACE) go build -race $(TEST_TAGS) -ldflags '$(LDFLAGS)' -o .bin/race/ $(PROGRAMS),true)
 
 .PHONY: vet
 vet: ## go vet over all modules
@@ -86,6 +88,12 @@ load: ## put a CSV of people into the running mesh: make load FILE=people.csv AR
 	@mkdir -p bin
 	go build -o bin/ ./tools/load/cmd/load
 	bin/load $(ARGS) "$(FILE)"
+
+.PHONY: synth
+synth: ## make people up, with their truth: make synth ARGS='--people 1000 --duplicated 0.2 --out people.ndjson --truth truth.tsv'
+	@mkdir -p bin
+	@go build -o bin/ ./tools/synth/cmd/synth
+	@bin/synth $(ARGS)
 
 .PHONY: example
 example: ## start the example application beside the running mesh: launch it from the account page

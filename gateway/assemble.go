@@ -28,11 +28,13 @@ type Settings struct {
 	CredentialBurst int    `env:"LIMIT_CREDENTIAL_BURST" envDefault:"2000"` // at once, after a pause
 	AddressRate     int    `env:"LIMIT_ADDRESS_RATE" envDefault:"2000"`
 	AddressBurst    int    `env:"LIMIT_ADDRESS_BURST" envDefault:"4000"`
-	CORSOrigins     string `env:"CORS_ORIGINS"`                         // exact origins, separated by commas; none: off
-	TrustedProxies  string `env:"TRUSTED_PROXIES"`                      // networks whose X-Forwarded-For is believed
-	HSTS            string `env:"HSTS"`                                 // the header's value; none: not sent
-	MaxSessions     int    `env:"MAX_SESSIONS" envDefault:"100000"`     // in memory
-	ContentLimit    int64  `env:"CONTENT_LIMIT" envDefault:"104857600"` // bytes of a document's content
+	TenantStreams   int    `env:"LIMIT_TENANT_STREAMS" envDefault:"256"` // contents sent and fetched at a time; 0: no limit
+	Streams         int    `env:"LIMIT_STREAMS" envDefault:"512"`        // of all tenants: the rest of MAX_IN_FLIGHT is for short requests
+	CORSOrigins     string `env:"CORS_ORIGINS"`                          // exact origins, separated by commas; none: off
+	TrustedProxies  string `env:"TRUSTED_PROXIES"`                       // networks whose X-Forwarded-For is believed
+	HSTS            string `env:"HSTS"`                                  // the header's value; none: not sent
+	MaxSessions     int    `env:"MAX_SESSIONS" envDefault:"100000"`      // in memory
+	ContentLimit    int64  `env:"CONTENT_LIMIT" envDefault:"104857600"`  // bytes of a document's content
 	PublicURL       string `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080"`
 }
 
@@ -82,6 +84,7 @@ func Assemble(o web.Options, s Settings, p Parts) (app *web.App, loop func(conte
 			PerCredential: {PerSecond: s.CredentialRate, Burst: s.CredentialBurst},
 			PerAddress:    {PerSecond: s.AddressRate, Burst: s.AddressBurst},
 		}, s.MaxSessions, p.Now),
+		Streams:   &limit.Share{All: s.Streams, Each: s.TenantStreams},
 		Proxy:     &proxy.Proxy{Peers: peers, Keys: p.Keys, Now: p.Now},
 		Anonymous: principal.Encode(principal.Principal{Environment: p.Environment}),
 		Agreement: p.Environment == config.Production,

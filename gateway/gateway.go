@@ -31,6 +31,7 @@ type Gateway struct {
 	Routes    *route.Trie
 	Door      *door.Door
 	Limiter   *limit.Limiter
+	Streams   *limit.Share // of requests that are passed on as they come
 	Proxy     *proxy.Proxy
 	CORS      proxy.CORS
 	Trusted   proxy.Trusted
@@ -120,7 +121,7 @@ func (g *Gateway) pass(c *fiber.Ctx, req *fasthttp.Request, resp *fasthttp.Respo
 	}
 	ask := proxy.Ask{Route: r, Who: who.Encoded, Client: client.String()}
 	if r.Stream {
-		err = g.stream(c, ask, string(target(path, query)))
+		err = g.stream(c, ask, who.Principal.TenantID, string(target(path, query)))
 	} else {
 		err = g.forward(c, ask, target(path, query))
 	}
@@ -204,9 +205,14 @@ func (g *Gateway) forward(c *fiber.Ctx, ask proxy.Ask, target []byte) error {
 	return g.Proxy.Forward(ctx, req, c.Response(), ask, target)
 }
 
-// stream passes a request on as it comes.
-func (g *Gateway) stream(c *fiber.Ctx, ask proxy.Ask, target string) error {
+// stream passes a request on as it comes. Its place is given back with its last byte, when its context ends.
+func (g *Gateway) stream(c *fiber.Ctx, ask proxy.Ask, tenant, target string) error {
+	leave := g.Streams.Take(tenant)
+	if leave == nil {
+		return tooMany(time.Second)
+	}
 	web.Budget(c, cmp.Or(ask.Route.Timeout, web.MaxTimeout))
+	context.AfterFunc(c.UserContext(), leave)
 	return g.Proxy.Stream(c, ask, target, ask.Route.Limit(g.ContentLimit))
 }
 

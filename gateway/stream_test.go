@@ -20,8 +20,7 @@ import (
 const contentLimit = 3 << 20
 
 // withContent adds routes that stream, and a service behind them that streams too.
-func withContent(s *Settings, p *Parts) {
-	s.ContentLimit = contentLimit
+func withContent(_ *Settings, p *Parts) {
 	p.Table = append(p.Table,
 		route.Route{Method: "PUT", Pattern: "/content/{id}", Service: "patient", Need: principal.DocumentWrite, Traits: route.Traits{Patient: true, Stream: true}},
 		route.Route{Method: "GET", Pattern: "/content/{id}", Service: "patient", Need: principal.DocumentRead, Traits: route.Traits{Patient: true, Stream: true}},
@@ -180,4 +179,73 @@ func TestStreamOfAServiceThatIsAway(t *testing.T) {
 	if a.status != 503 || a.code != "unavailable" || a.header.Get("Retry-After") == "" || len(a.header.Get("Trace-Id")) != 32 {
 		t.Error(a)
 	}
+}
+
+// fasthttp lets names through that net/http does not send: whoever sends them must not open the breaker for everybody.
+func TestAMalformedHeaderIsTheCallersFault(t *testing.T) {
+	w := start(t, withContent)
+	w.know("good", everyone())
+	w.answer = func(c *fasthttp.RequestCtx) { c.SetBodyString("x") }
+	for range 25 {
+		a, _ := w.raw("GET /content/7 HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nX A: b\r\n\r\n")
+		if a.status != 400 {
+			t.Fatal(a)
+		}
+	}
+	if a := w.get("/content/7", "good"); a.status != 200 {
+		t.Errorf("afterwards the service is %v", a)
+	}
+}
+
+// A trailer is read with the body, after the door has looked at the headers.
+func TestATrailerForgesNothing(t *testing.T) {
+	w := start(t, withContent)
+	w.know("good", everyone())
+	w.answer = func(c *fasthttp.RequestCtx) { c.SetBodyString("x") }
+	for _, line := range []string{"PATCH /v3/patient/7", "PUT /content/7"} {
+		a, _ := w.raw(line + " HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer good\r\nContent-Type: application/json\r\n" +
+			"Transfer-Encoding: chunked\r\nTrailer: Mesh-Patient\r\n\r\n2\r\n{}\r\n0\r\nMesh-Patient: live\r\n\r\n")
+		if a.status != 200 {
+			t.Fatal(line, a)
+		}
+		if s := w.got(); s.body != "{}" || s.header["Mesh-Patient"] != "" {
+			t.Errorf("%s: %v", line, s.header)
+		}
+	}
+}
+
+// Slow streams of one tenant leave places for the others, and their own come back.
+func TestATenantHoldsSoManyStreams(t *testing.T) {
+	w := start(t, withContent, func(s *Settings, _ *Parts) { s.TenantStreams = 2 })
+	other := everyone()
+	other.TenantID = "t2"
+	w.know("good", everyone())
+	w.know("other", other)
+	begun, end, done := make(chan bool), make(chan bool), make(chan int)
+	w.answer = func(c *fasthttp.RequestCtx) {
+		if string(c.Path()) == "/content/slow" {
+			begun <- true
+			<-end
+		}
+	}
+	for range 2 {
+		go func() { done <- w.get("/content/slow", "good").status }()
+		<-begun
+	}
+	if a := w.get("/content/7", "good"); a.status != 429 || a.header.Get("Retry-After") == "" {
+		t.Errorf("a third: %v", a)
+	}
+	if a := w.get("/content/7", "other"); a.status != 200 {
+		t.Errorf("another tenant: %v", a)
+	}
+	if a := w.get("/v3/patient/7", "good"); a.status != 200 {
+		t.Errorf("a short request: %v", a)
+	}
+	close(end)
+	for range 2 {
+		if status := <-done; status != 200 {
+			t.Error(status)
+		}
+	}
+	w.until("the places are free", func() bool { return w.get("/content/7", "good").status == 200 })
 }

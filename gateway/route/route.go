@@ -30,8 +30,11 @@ type Traits struct {
 	Repeat    mesh.Repeat
 }
 
-// DefaultBodyLimit is the longest body of a route that does not say otherwise, in bytes.
-const DefaultBodyLimit = 1 << 20
+// The longest bodies, in bytes.
+const (
+	DefaultBodyLimit = 1 << 20 // of a route that does not say otherwise
+	DocumentLimit    = 8 << 20 // of a document's JSON: a payload may be 1 MiB before it is escaped
+)
 
 // Limit is the longest body that the route takes, in bytes; content is the limit of streams.
 func (r *Route) Limit(content int64) int64 {

@@ -24,6 +24,8 @@ type Common struct {
 	RedisURL      string `env:"REDIS_URL"`
 	// MaxInFlight bounds the requests under way at a time; what comes beyond it is told to come again.
 	MaxInFlight int64 `env:"MAX_IN_FLIGHT" envDefault:"1024"`
+	// StreamIdle is the longest pause of whoever sends or takes the bytes of a document.
+	StreamIdle time.Duration `env:"STREAM_IDLE" envDefault:"30s"`
 	// ShutdownDelay is how long a leaving program still takes requests, while others learn that it leaves.
 	ShutdownDelay time.Duration `env:"SHUTDOWN_DELAY" envDefault:"0s"`
 }

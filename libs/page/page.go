@@ -5,6 +5,7 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
@@ -20,6 +21,9 @@ type Request struct {
 	Page  int
 	Size  int
 	After string // the id after which to go on; empty: by page number
+	// Carried is what the cursors of this list carry besides, in letters of base64url: the part of a search that no URL may
+	// show, sealed. Whoever carries some takes it off (see Carried) before the cursor is parsed.
+	Carried string
 }
 
 // Offset is how many entries stand before the page.
@@ -83,6 +87,18 @@ func decode(text string) (cursor, bool) {
 	return c, true
 }
 
+// carry parts a cursor from what it carries.
+const carry = "."
+
+// Carried parts the query parameter after into the cursor and what it carries besides; empty is nothing.
+func Carried(after *string) (cursor *string, carried string) {
+	if after == nil {
+		return nil, ""
+	}
+	bare, carried, _ := strings.Cut(*after, carry)
+	return &bare, carried
+}
+
 // Cursor is the text of After, for who asks the next service for the same part of a list.
 func (r Request) Cursor() string { return encode(cursor{After: r.After, Page: r.Page}) }
 
@@ -97,7 +113,11 @@ func encode(c cursor) string {
 // Next is the Link header that leads on from a page whose last entry has the id last. Target is the list's path with
 // its own filters, ending in ? or &.
 func (r Request) Next(target, last string) string {
-	return "<" + target + "size=" + strconv.Itoa(r.Size) + "&after=" + encode(cursor{After: last, Page: r.Page + 1}) + `>; rel="next"`
+	next := encode(cursor{After: last, Page: r.Page + 1})
+	if r.Carried != "" {
+		next += carry + r.Carried
+	}
+	return "<" + target + "size=" + strconv.Itoa(r.Size) + "&after=" + next + `>; rel="next"`
 }
 
 // Cut leaves, of a list that was read one entry longer than the page, the entries of the page itself, and tells the Link

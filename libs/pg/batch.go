@@ -12,11 +12,21 @@ import (
 // before a Sync as one implicit transaction. A batch is used once, by one goroutine.
 type Batch struct {
 	statements pgx.Batch
+	begun      bool // a transaction that is not the implicit one
 }
 
 // Tenant begins a batch that row-level security holds to one tenant.
 func Tenant(id string) *Batch {
 	b := &Batch{}
+	b.Exec(`SELECT set_config('app.tenant_id', $1, true)`, id)
+	return b
+}
+
+// Snapshot begins a batch like Tenant's whose statements only read, and all see the same moment: those of Tenant's each
+// see what is committed by then. It is still one trip.
+func Snapshot(id string) *Batch {
+	b := &Batch{begun: true}
+	b.Exec(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
 	b.Exec(`SELECT set_config('app.tenant_id', $1, true)`, id)
 	return b
 }
@@ -88,6 +98,9 @@ func (db *DB) Send(ctx context.Context, b *Batch) error {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, sendLimit)
 		defer cancel()
+	}
+	if b.begun {
+		b.Exec(`COMMIT`) // a batch that fails before it leaves a connection that the pool throws away
 	}
 	return decided(db.pool.SendBatch(ctx, &b.statements).Close())
 }

@@ -83,6 +83,56 @@ func TestABatchIsOneTransactionOfOneTenant(t *testing.T) {
 	}
 }
 
+// What is committed between the statements of a snapshot is not seen by the later ones.
+func TestASnapshotIsOfOneMoment(t *testing.T) {
+	db := open(t, testkit.Postgres(t, migrations).URL)
+	const count, lock = `SELECT count(*) FROM note`, 7
+	var before, after int64
+	b := pg.Snapshot(tenant)
+	pg.Value(b, &before, count)
+	b.Exec(`SELECT pg_advisory_xact_lock_shared($1)`, lock)
+	pg.Value(b, &after, count)
+
+	hold := pg.Tenant(tenant) // until the snapshot waits for it, and then writes
+	hold.Exec(`SELECT pg_advisory_xact_lock($1)`, lock)
+	hold.Exec(`DO $$ BEGIN
+		LOOP EXIT WHEN EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND NOT granted); END LOOP;
+		INSERT INTO note (tenant_id, id, text) VALUES ('` + tenant + `', 1, 'first');
+	END $$`)
+	held := make(chan error, 1)
+	go func() { held <- db.Send(t.Context(), hold) }()
+	for held := false; !held; {
+		b := pg.Global()
+		pg.Value(b, &held, `SELECT EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory')`)
+		if err := db.Send(t.Context(), b); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := db.Send(t.Context(), b); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-held; err != nil {
+		t.Fatal(err)
+	}
+	if before != 0 || after != 0 {
+		t.Errorf("counted %d, then %d", before, after)
+	}
+
+	for what, query := range map[string]string{"writes": `INSERT INTO note (tenant_id, id, text) VALUES ('` + tenant + `', 2, '')`, "fails": `SELECT 1/0`} {
+		b = pg.Snapshot(tenant)
+		b.Exec(query)
+		if err := db.Send(t.Context(), b); err == nil {
+			t.Errorf("a snapshot that %s", what)
+		}
+		b = pg.Tenant(tenant) // nothing of it is left
+		pg.Value(b, &after, count)
+		b.Exec(`INSERT INTO note (tenant_id, id, text) VALUES ('` + tenant + `', 3, '') ON CONFLICT DO NOTHING`)
+		if err := db.Send(t.Context(), b); err != nil {
+			t.Errorf("after one that %s: %v", what, err)
+		}
+	}
+}
+
 func TestDefectsDoNotShowTheValueTheyAreAbout(t *testing.T) {
 	db := open(t, testkit.Postgres(t, migrations).URL)
 	var number int16

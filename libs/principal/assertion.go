@@ -1,6 +1,7 @@
 package principal
 
 import (
+	"crypto/cipher"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base64"
@@ -36,7 +37,7 @@ func Encode(p Principal) Encoded {
 	return Encoded(base64.RawURLEncoding.EncodeToString(raw))
 }
 
-// Keyring holds the keys that assertions are signed with: the first signs, all verify, so that keys can be rotated one
+// Keyring holds the keys that assertions are signed with: the first signs (and seals), all verify, so that keys can be rotated one
 // program at a time. It is safe for concurrent use.
 type Keyring struct {
 	keys []key
@@ -46,6 +47,7 @@ type Keyring struct {
 type key struct {
 	id   string
 	sums *sync.Pool // of *summer
+	seal cipher.AEAD
 }
 
 // summer is what a sum is made with, kept from one to the next.
@@ -64,7 +66,13 @@ func ParseKeyring(text string) (*Keyring, error) {
 		if !ok || id == "" || strings.Contains(id, ".") || err != nil || len(secret) < 32 {
 			return nil, errors.New("a mesh key is written id:base64, of 32 bytes at least")
 		}
-		ring.keys = append(ring.keys, key{id: id, sums: &sync.Pool{New: func() any { return &summer{mac: hmac.New(sha256.New, secret)} }}})
+		seal, err := newSeal(secret)
+		if err != nil {
+			return nil, fmt.Errorf("mesh key: %w", err)
+		}
+		ring.keys = append(ring.keys, key{
+			id: id, sums: &sync.Pool{New: func() any { return &summer{mac: hmac.New(sha256.New, secret)} }}, seal: seal,
+		})
 	}
 	return ring, nil
 }

@@ -51,7 +51,7 @@ func Start(ctx context.Context, name, addr string, c config.Common) (*Program, e
 	if err != nil {
 		return nil, err
 	}
-	if p.Peers, err = mesh.New(directory, mesh.Options{}); err != nil {
+	if p.Peers, err = mesh.New(directory, mesh.Options{Idle: c.StreamIdle}); err != nil {
 		return nil, fmt.Errorf("peers: %w", err)
 	}
 	return p, nil
@@ -70,7 +70,7 @@ func (p *Program) directory() (mesh.Directory, error) {
 func (p *Program) WebOptions(checks ...web.Check) web.Options {
 	return web.Options{
 		Name: p.Name, Logger: p.Logger, Keyring: p.Keyring, Metrics: p.Telemetry.Metrics, Checks: checks,
-		MaxInFlight: p.Config.MaxInFlight,
+		MaxInFlight: p.Config.MaxInFlight, Idle: p.Config.StreamIdle,
 	}
 }
 

@@ -117,10 +117,13 @@ func New(o Options) (*App, error) {
 		CaseSensitive:         true,
 		StrictRouting:         true,
 		JSONDecoder:           decode,
+		JSONEncoder:           encode,
 		ErrorHandler:          a.refuse,
 	})
 	a.Server().DisablePreParseMultipartForm = true // forms of any size would go to disk before anybody asked who sends them
+	a.Server().ErrorHandler = asked(a.Server().ErrorHandler)
 	if o.Stream {
+		a.Server().MaxRequestBodySize = 1 // of a body fasthttp reads so much, and at most 8 KiB, before it calls a handler
 		inner := a.Server().Handler
 		a.Server().Handler = func(c *fasthttp.RequestCtx) {
 			inner(c)
@@ -144,6 +147,14 @@ func decode(data []byte, into any) error {
 		return nil
 	}
 	return json.Unmarshal(data, into)
+}
+
+// encode writes answers. What is JSON already is not looked at: encoding/json would set its spaces and escapes anew.
+func encode(v any) ([]byte, error) {
+	if raw, ok := v.(*body.Raw); ok {
+		return *raw, nil
+	}
+	return json.Marshal(v)
 }
 
 // refuse answers what never reached a handler: requests that fasthttp could not read.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bufio"
 	"errors"
 	"io"
 	"net/http"
@@ -32,6 +33,15 @@ func Content(c *fiber.Ctx, header http.Header, modified time.Time, content io.Re
 		w.header = http.Header{}
 	}
 	http.ServeContent(w, r, "", modified, content)
+	if w.status == http.StatusPartialContent && w.header.Get(fiber.HeaderContentLength) == "0" { // no range has no bytes (RFC 9110 §14.1.2)
+		size, err := content.Seek(0, io.SeekEnd)
+		if err != nil {
+			_ = content.Close()
+			return err
+		}
+		w.status = http.StatusRequestedRangeNotSatisfiable
+		w.header.Set(fiber.HeaderContentRange, "bytes */"+strconv.FormatInt(size, 10))
+	}
 	var err error
 	switch w.status {
 	case http.StatusOK, http.StatusPartialContent, http.StatusNotModified:
@@ -39,7 +49,12 @@ func Content(c *fiber.Ctx, header http.Header, modified time.Time, content io.Re
 		if err != nil {
 			length = 0 // of a 304
 		}
-		return Answer(c, w.status, w.header, part{w.body, content}, length)
+		body := bufio.NewReaderSize(w.body, 512)
+		if _, err := body.Peek(1); err != nil && !errors.Is(err, io.EOF) { // now, while the answer can still be another one
+			_ = content.Close()
+			return err
+		}
+		return Answer(c, w.status, w.header, part{body, content}, length)
 	case http.StatusPreconditionFailed:
 		err = fault.New(fault.PreconditionFailed, "version_mismatch", "The content is another one than the condition asks for.")
 	case http.StatusRequestedRangeNotSatisfiable:

@@ -57,6 +57,8 @@ func TestContent(t *testing.T) {
 		{"range from the end", "GET", "/", map[string]string{"Range": "bytes=-3"}, 206, "789", "bytes 299997-299999/300000", 3},
 		{"range, head", "HEAD", "/", map[string]string{"Range": "bytes=3-7"}, 206, "", "bytes 3-7/300000", 0},
 		{"range beyond", "GET", "/", map[string]string{"Range": "bytes=300000-"}, 416, "", "bytes */300000", 0},
+		{"range of no bytes", "GET", "/", map[string]string{"Range": "bytes=-0"}, 416, "", "bytes */300000", 0},
+		{"empty, range from the end", "GET", "/?empty=1", map[string]string{"Range": "bytes=-1"}, 416, "", "bytes */0", 0},
 		{"no range", "GET", "/", map[string]string{"Range": "bytes=7-3"}, 416, "", "", 0},
 		{"another unit", "GET", "/", map[string]string{"Range": "lines=1-2"}, 200, whole, "", 300_000},
 		{"two ranges", "GET", "/", map[string]string{"Range": "bytes=0-1,3-4"}, 200, whole, "", 300_000},

@@ -34,13 +34,14 @@ func Internal(name []byte) bool {
 	return bytes.IndexByte(name, '_') >= 0 || len(name) >= len(InternalPrefix) && strings.EqualFold(string(name[:len(InternalPrefix)]), InternalPrefix)
 }
 
-// StripRequest takes the hop-by-hop headers out of a request, and those that Connection names; never the ones that frame
-// or describe the message, whose loss would make it another one.
+// StripRequest takes the hop-by-hop headers out of a request, those that Connection names, and those of the mesh itself,
+// which a trailer may have brought with the body; never the ones that frame or describe the message, whose loss would make
+// it another one.
 func StripRequest(h *fasthttp.RequestHeader, alsoDrop ...string) {
 	var buffer [8]string
 	drop := append(buffer[:0], alsoDrop...)
 	for name, value := range h.All() {
-		if !isHopByHop(name) {
+		if !isHopByHop(name) && !Internal(name) {
 			continue
 		}
 		drop = append(drop, string(name))

@@ -18,17 +18,21 @@ const (
 	lingerLimit = 256 << 20
 )
 
-// line is a client's connection. It knows two things that fasthttp does not tell: whether the client has ended its side,
-// and whether the client may still be sending when the connection closes.
+// line is a client's connection. It knows three things that fasthttp does not tell: whether the client has ever sent
+// anything, whether it has ended its side, and whether it may still be sending when the connection closes.
 type line struct {
 	net.Conn
 	idle    time.Duration // the longest pause of a stream
+	begun   atomic.Bool
 	ended   atomic.Bool
 	lingers atomic.Bool
 }
 
 func (l *line) Read(p []byte) (int, error) {
 	n, err := l.Conn.Read(p)
+	if n > 0 && !l.begun.Load() {
+		l.begun.Store(true)
+	}
 	if errors.Is(err, io.EOF) {
 		l.ended.Store(true)
 	}
@@ -58,6 +62,18 @@ func (l *line) linger() {
 			return
 		}
 		read += n
+	}
+}
+
+// asked gives an answer to what could not be read as a request; none where nothing came at all: a client that opened a
+// connection for later would take it for the answer to what it is just sending.
+func asked(answer func(*fasthttp.RequestCtx, error)) func(*fasthttp.RequestCtx, error) {
+	return func(c *fasthttp.RequestCtx, err error) {
+		if l, ok := c.Conn().(*line); ok && !l.begun.Load() {
+			_ = l.Close()
+			return
+		}
+		answer(c, err)
 	}
 }
 

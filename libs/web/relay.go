@@ -7,6 +7,7 @@ import (
 	"net/url"
 
 	"github.com/gofiber/fiber/v2"
+	"golang.org/x/net/http/httpguts"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
@@ -73,8 +74,12 @@ func outbound(c *fiber.Ctx) (*http.Request, error) {
 		Method: string(h.Method()), URL: at, RequestURI: target, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: http.Header{},
 	}
 	for name, value := range h.All() {
-		if framing(string(name)) || Internal(name) {
+		if framing(string(name)) {
 			continue
+		}
+		// net/http sends no such header, and its refusal would be held against the service that is called.
+		if !httpguts.ValidHeaderFieldName(string(name)) || !httpguts.ValidHeaderFieldValue(string(value)) {
+			return nil, fiber.ErrBadRequest
 		}
 		r.Header.Add(string(name), string(value))
 	}

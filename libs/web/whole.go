@@ -7,8 +7,8 @@ import (
 	"github.com/valyala/bytebufferpool"
 )
 
-// prefetched is how much of a body fasthttp has read before a handler runs.
-const prefetched = 8 << 10
+// small is a body that most likely came with its head.
+const small = 8 << 10
 
 // ReadBody reads the body of a request into memory, where handlers find it as if it had not been a stream, counting
 // while it reads. The buffer it gives, which may be nil, belongs to the request until that has been dealt with; then Forget
@@ -20,9 +20,11 @@ func ReadBody(c *fiber.Ctx, limit int64) (*bytebufferpool.ByteBuffer, error) {
 	}
 	buffer := bytebufferpool.Get()
 	var err error
-	if declared := req.Header.ContentLength(); 0 <= declared && declared <= prefetched && int64(declared) <= limit {
+	if declared := req.Header.ContentLength(); 0 <= declared && declared <= small && int64(declared) <= limit {
 		buffer.B = append(buffer.B[:0], make([]byte, declared)...) // the compiler makes no slice of it
-		_, err = io.ReadFull(req.BodyStream(), buffer.B)
+		if _, err = io.ReadFull(req.BodyStream(), buffer.B); err != nil {
+			err = newIncoming(c, limit, bodyTooLarge()).lose(err)
+		}
 	} else {
 		_, err = buffer.ReadFrom(newIncoming(c, limit, bodyTooLarge()))
 	}

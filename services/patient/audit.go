@@ -12,4 +12,14 @@ const (
 	auditDeceasedRead   = "deceased.read"
 	auditDeceasedMark   = "deceased.mark"
 	auditDeceasedUnmark = "deceased.unmark"
+	auditRecordRead     = "record.read"
+)
+
+// The actions on children, behind the name of their kind: address.create and so on.
+const (
+	auditChildCreate = ".create"
+	auditChildList   = ".list"
+	auditChildRead   = ".read"
+	auditChildUpdate = ".update"
+	auditChildDelete = ".delete"
 )

@@ -94,7 +94,7 @@ func (e *editor) fault(field, code, message string) {
 	e.faults = append(e.faults, fault.Field{Field: field, Code: code, Message: message})
 }
 
-// name applies a name that a patient cannot be without.
+// name applies a name, or another text, that cannot be missing.
 func (e *editor) name(field string, given, into *string) {
 	switch {
 	case given == nil && e.creating:
@@ -159,15 +159,40 @@ func text(given, into *string) {
 
 // coded applies a field with a value set, in any case: n/a resets it to unknown.
 func (e *editor) coded(field string, given *string, set []string, unknown string, into *string) {
-	if given == nil {
-		return
-	}
-	if notAvailable(*given) {
+	switch {
+	case given == nil:
+	case notAvailable(*given):
 		*into = unknown
-		return
+	default:
+		e.oneOf(field, *given, set, into)
 	}
+}
+
+// choice applies a field with a value set that always has a value.
+func (e *editor) choice(field string, given *string, set []string, into *string) {
+	switch {
+	case given == nil:
+	case *given == "" || notAvailable(*given):
+		e.fault(field, "blank", "must not be blank or n/a")
+	default:
+		e.oneOf(field, *given, set, into)
+	}
+}
+
+// option applies a field with a value set that may have no value: n/a, Unknown and the empty text clear it.
+func (e *editor) option(field string, given *string, set []string, into *string) {
+	switch {
+	case given == nil:
+	case *given == "" || notAvailable(*given) || strings.EqualFold(*given, Unknown):
+		*into = ""
+	default:
+		e.oneOf(field, *given, set, into)
+	}
+}
+
+func (e *editor) oneOf(field, given string, set []string, into *string) {
 	for _, value := range set {
-		if strings.EqualFold(value, *given) {
+		if strings.EqualFold(value, given) {
 			*into = value
 			return
 		}

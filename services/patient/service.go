@@ -2,10 +2,8 @@ package patient
 
 import (
 	"context"
-	"errors"
 	"time"
 
-	"github.com/cenkalti/backoff/v5"
 	"github.com/google/uuid"
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
@@ -13,6 +11,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/page"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/libs/revise"
 )
 
 // FreePlanPatients is how many undeleted patients a tenant on the free plan may have.
@@ -28,6 +27,8 @@ type Store interface {
 	Create(ctx context.Context, p Patient, by principal.Principal, limit int, key idempotency.Key, answer []byte, e audit.Entry) (id int64, repeat *idempotency.Record, err error)
 	// Read gives a patient that is not deleted; nil when there is none, which makes the entry a failure.
 	Read(ctx context.Context, tenant string, id int64, e audit.Entry) (*Patient, error)
+	// Live reports whether there is such a patient who is not deleted. It keeps no entry.
+	Live(ctx context.Context, tenant string, id int64) (bool, error)
 	// Find gives the patient that is to be changed, a deleted one only if asked to; nil when there is none. The entry is
 	// kept, as a failure, only when there is none: the change keeps its own.
 	Find(ctx context.Context, tenant string, id int64, deleted bool, e audit.Entry) (*Patient, error)
@@ -91,7 +92,7 @@ func (s *Service) Create(ctx context.Context, in Input, key idempotency.Key, ans
 	e := s.entry(ctx, auditCreate, 0)
 	id, repeat, err := s.Store.Create(ctx, p, by, limit(by), key, body, e)
 	if fault.Is(err, fault.PlanLimit) {
-		err = s.refused(ctx, e, err)
+		err = refused(ctx, s.Store, e, err)
 	}
 	p.ID = id
 	return p, repeat, err
@@ -129,6 +130,16 @@ func (s *Service) read(ctx context.Context, id int64, action string) (Patient, e
 	return *p, nil
 }
 
+// Live reports whether there is such a patient who is not deleted, to a caller who may do what it is asked for. What is
+// done then is the business of another service, and so is the entry of it.
+func (s *Service) Live(ctx context.Context, id int64, need principal.Permission) (bool, error) {
+	by, err := principal.Require(ctx, need)
+	if err != nil {
+		return false, err
+	}
+	return s.Store.Live(ctx, by.TenantID, id)
+}
+
 // List gives a page of the tenant's undeleted patients and their number.
 func (s *Service) List(ctx context.Context, part page.Request) ([]Patient, int64, error) {
 	by, err := principal.Require(ctx, principal.PatientRead)
@@ -156,9 +167,6 @@ func (s *Service) ValueSets(ctx context.Context) error {
 	_, err := principal.Require(ctx, principal.PatientRead)
 	return err
 }
-
-// Precondition says whether a version may be changed; its error is the answer when it may not.
-type Precondition func(version int64) error
 
 // Update applies what an input gives.
 func (s *Service) Update(ctx context.Context, id int64, in Input, may Precondition) (Patient, error) {
@@ -220,8 +228,7 @@ type verb struct {
 	apply   func(p Patient, now time.Time) (Patient, []fault.Field)
 }
 
-// change reads, applies and saves over the version it read. No lock is held between the two trips; when another change
-// came first it starts over, after a pause that chance makes longer the more there are, until the request's deadline.
+// change reads, applies and saves over the version it read.
 func (s *Service) change(ctx context.Context, id int64, v verb) (Patient, error) {
 	by, err := principal.Require(ctx, v.need)
 	if err != nil {
@@ -230,27 +237,8 @@ func (s *Service) change(ctx context.Context, id int64, v verb) (Patient, error)
 	if len(v.faults) > 0 {
 		return Patient{}, fault.InvalidFields(v.faults)
 	}
-	pauses := &backoff.ExponentialBackOff{
-		InitialInterval: 2 * time.Millisecond, RandomizationFactor: 0.9, Multiplier: 1.5, MaxInterval: 100 * time.Millisecond,
-	}
-	after, err := backoff.Retry(ctx, func() (Patient, error) {
-		after, saved, err := s.attempt(ctx, id, by, v)
-		if err != nil {
-			return after, backoff.Permanent(err)
-		}
-		if !saved {
-			return after, errOvertaken
-		}
-		return after, nil
-	}, backoff.WithBackOff(pauses), backoff.WithMaxElapsedTime(0))
-	if errors.Is(err, errOvertaken) || errors.Is(err, context.DeadlineExceeded) {
-		return Patient{}, fault.Away(err, "The patient is being changed by too many at once; try again shortly.")
-	}
-	return after, err
+	return revise.UntilSaved(ctx, "patient", func() (Patient, bool, error) { return s.attempt(ctx, id, by, v) })
 }
-
-// errOvertaken says that another change came first.
-var errOvertaken = errors.New("another change came first")
 
 // attempt is one way through a change.
 func (s *Service) attempt(ctx context.Context, id int64, by principal.Principal, v verb) (after Patient, saved bool, err error) {
@@ -264,7 +252,7 @@ func (s *Service) attempt(ctx context.Context, id int64, by principal.Principal,
 	}
 	after, fields, err := s.apply(*before, v)
 	if err != nil {
-		return Patient{}, false, s.refused(ctx, e, err)
+		return Patient{}, false, refused(ctx, s.Store, e, err)
 	}
 	if len(fields) == 0 && (before.DeletedAt == nil) == (after.DeletedAt == nil) {
 		return *before, true, s.Store.Keep(ctx, e) // nothing to change: the version and its tag stay
@@ -275,30 +263,17 @@ func (s *Service) attempt(ctx context.Context, id int64, by principal.Principal,
 	}
 	saved, err = s.Store.Save(ctx, after, Change{By: by, What: v.what, Fields: fields, Count: v.count, Entry: e}, bound)
 	if fault.Is(err, fault.PlanLimit) {
-		err = s.refused(ctx, e, err)
+		err = refused(ctx, s.Store, e, err)
 	}
 	return after, saved, err
-}
-
-// refused keeps that an action was, and gives the refusal.
-func (s *Service) refused(ctx context.Context, e audit.Entry, refusal error) error {
-	if err := s.Store.Keep(ctx, e.Failed()); err != nil {
-		return err
-	}
-	return refusal
 }
 
 // apply makes the next version of what was read, with the fields in which they differ, or says why there can be none.
 func (s *Service) apply(before Patient, v verb) (after Patient, fields []string, err error) {
 	now := s.now()
 	after, faults := v.apply(before, now)
-	if len(faults) > 0 {
-		return Patient{}, nil, fault.InvalidFields(faults)
-	}
-	if v.may != nil {
-		if err := v.may(before.Version); err != nil {
-			return Patient{}, nil, err
-		}
+	if err := permitted(faults, v.may, before.Version); err != nil {
+		return Patient{}, nil, err
 	}
 	after.UpdatedAt = now
 	after.Version = before.Version + 1

@@ -52,6 +52,8 @@ func parts() []part {
 		{"gateway", (*Bench).gateway},
 		{"create", (*Bench).create},
 		{"read", (*Bench).read},
+		{"echo", (*Bench).echo},
+		{"content", (*Bench).content},
 		{"audit", (*Bench).audit},
 		{"token", (*Bench).token},
 		{"sign-in", (*Bench).signIn},

@@ -144,7 +144,7 @@ func (b *Bench) call(ctx context.Context, method, target, body string, into any)
 		return err
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode < 200 || response.StatusCode > 299 {
 		return fmt.Errorf("%s %s: %s", method, target, response.Status)
 	}
 	return json.NewDecoder(response.Body).Decode(into)

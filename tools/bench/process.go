@@ -163,16 +163,26 @@ func cpuIn(stat string) (time.Duration, error) {
 }
 
 // residentOf is the memory of a process that is in RAM, in bytes.
-func residentOf(pid int) (int64, error) {
+func residentOf(pid int) (int64, error) { return memoryOf(pid, "VmRSS:") }
+
+// peakOf is the most memory that a process has had in RAM since forgetPeak, in bytes.
+func peakOf(pid int) (int64, error) { return memoryOf(pid, "VmHWM:") }
+
+// forgetPeak begins a new peak at what a process holds now (proc_pid_clear_refs(5)).
+func forgetPeak(pid int) error {
+	return os.WriteFile(fmt.Sprintf("/proc/%d/clear_refs", pid), []byte("5"), 0o600)
+}
+
+func memoryOf(pid int, name string) (int64, error) {
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 	if err != nil {
 		return 0, err
 	}
 	for line := range strings.Lines(string(raw)) {
-		if value, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if value, ok := strings.CutPrefix(line, name); ok {
 			kilobytes, err := strconv.ParseInt(strings.TrimSpace(strings.TrimSuffix(strings.TrimSpace(value), "kB")), 10, 64)
 			return kilobytes << 10, err
 		}
 	}
-	return 0, errors.New("/proc/…/status has no VmRSS")
+	return 0, errors.New("/proc/…/status has no " + name)
 }

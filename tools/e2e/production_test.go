@@ -90,7 +90,8 @@ func agreement(t *testing.T, m *mesh.Mesh) {
 	for _, a := range []answer{
 		c.get(patients), c.post(patients, ana()), c.get(patients + "/value-sets"), c.get(path(1)), c.patch(path(1), map[string]any{}),
 		c.delete(path(1)), c.post(path(1)+"/restore", nil), c.get(path(1) + "/deceased"), c.put(path(1)+"/deceased", map[string]any{}),
-		c.delete(path(1) + "/deceased"), c.get(path(1) + "/history"),
+		c.delete(path(1) + "/deceased"), c.get(path(1) + "/history"), c.get(path(1) + "/attach"), c.post(of2(path(1)+"/attach"), map[string]any{}),
+		c.get(path(1) + "/attach/x/content"), c.put(of2(path(1)+"/attach/x")+"/content", "bytes"), c.get(in2(path(1))),
 	} {
 		a.refused(http.StatusForbidden, "agreement_required")
 	}

@@ -14,7 +14,10 @@ import (
 )
 
 // marks are values that cannot stand anywhere by chance.
-var marks = []string{"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey"}
+var marks = []string{
+	"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey", "Qxzchild",
+	"Qxzdocument", "Qxzcontent", "Qxztitle", "Qxzfile", "Qxzpayload", "Qxzbytes", "Qxztype",
+}
 
 // TestNothingEmittedHoldsAPatientsData sends marked values the good way and every bad way, and searches all that the
 // mesh wrote or sent: logs, traces, metrics, and what it answers.
@@ -27,7 +30,29 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 	at, _ := stored(c.with("Idempotency-Key", key(t)+"Qxzkey"), body)
 	c.patch(at, map[string]any{"middleName": "Qxzmiddle2"}).is(ok)
 	c.put(at+"/deceased", map[string]any{"note": "Qxznote", "deceasedDate": "1913-07-23"}).is(ok)
+	var ones []string
+	for kind, child := range markedChildren() {
+		ones = append(ones, at+"/"+kind+"/"+fmt.Sprint(c.post(at+"/"+kind, child).is(ok).object()["id"]))
+		c.post(in2(at)+"/"+kind, map[string]any{"value": "Qxzbad", "line1": "Qxzbad", "use": "Qxzbad", "type": "Qxzbad", "active_from": "Qxzbad"}).is(bad)
+		c.get(in2(at) + "/" + kind + "?active=Qxzquery&after=Qxzquery").is(bad)
+		c.get(at + "/" + kind + "/Qxzquery").is(missing)
+		c.get(in2(at) + "/" + kind).is(ok)
+	}
+	document := in2(at) + "/document/" + fmt.Sprint(c.post(in2(at)+"/document", map[string]any{
+		"title": "Qxzdocument", "filename": "Qxzdocument.txt", "contentType": "text/Qxzdocument", "payload": map[string]any{"Qxzdocument": "Qxzdocument"},
+	}).is(http.StatusCreated).object()["id"])
+	c.put(document+"/content", "Qxzcontent").is(ok)
+	for _, shown := range []string{document, document + "/content", in2(at), in2(at) + "?view=page", in2(at) + "?view=manifest", in2(at) + "/document?filename=Qxzquery"} {
+		c.get(shown).is(ok)
+	}
 	refused := []answer{
+		c.get(in2(at) + "?view=Qxzquery&partial=Qxzquery&size=Qxzquery"),
+		c.get(in2(at) + "/document?type=Qxzquery&createdAfter=Qxzquery"),
+		c.post(in2(at)+"/document", map[string]any{"title": 7, "type": "Qxzbad", "contentType": "Qxzbad", "size": "Qxzbad"}),
+		c.with("Content-Digest", "sha-256=:Qxzbad:").put(document+"/content", "Qxzbad"),
+		c.put(document+"/content", "Qxzbad"),
+		c.patch(ones[0], map[string]any{"type": 7, "use": "Qxzbad", "effectiveTo": "Qxzbad", "activeFrom": "Qxzbad", "line1": "n/a"}),
+		c.post("/v2/patient", map[string]any{"firstName": "Qxzbad\u0000", "sex_at_birth": "Qxzbad", "prefix": 7}),
 		c.post(patients, map[string]any{"firstName": "Qxzbad\u0000", "dob": "Qxzbad", "gender": "Qxzbad", "last4Ssn": "Qxzbad"}),
 		c.post(patients, `{"firstName":"Qxzbad","firstName":"Qxzbad"}`),
 		c.post(patients, `{"Qxzbad`),
@@ -40,6 +65,7 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 		anyone(t).with("Authorization", "Bearer Qxzbad").get(patients),
 		anyone(t).with("Content-Type", "application/x-www-form-urlencoded").post("/oauth2/token", "grant_type=Qxzbad&scope=Qxzbad"),
 	}
+	refused = append(refused, markedDocuments(c, at)...)
 	for _, a := range refused {
 		if a.status < 400 || a.status >= 500 {
 			t.Errorf("answered %d", a.status)
@@ -47,6 +73,9 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 		if bytes.Contains(a.raw, []byte("Qxz")) {
 			t.Errorf("the answer repeats what was sent: %s", a.raw)
 		}
+	}
+	if told := c.get(trail + "?size=500&patientId=" + at[len(patients)+1:]).is(ok); bytes.Contains(told.raw, []byte("Qxz")) {
+		t.Errorf("the trail repeats what was sent: %s", told.raw)
 	}
 	last := c.get(at).is(ok).header.Get("Trace-Id")
 	id, err := hex.DecodeString(last)
@@ -75,6 +104,52 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 			}
 		}
 	}
+}
+
+// markedChildren is a child of each kind whose texts are marked.
+func markedChildren() map[string]map[string]any {
+	return map[string]map[string]any{
+		"address":    {"line1": "Qxzchild", "line2": "Qxzchild", "city": "Qxzchild", "state": "Qxzchild", "postalCode": "Qxzchild"},
+		"contact":    {"system": "email", "value": "Qxzchild@example.org"},
+		"alias":      {"alias": "Qxzchild", "firstName": "Qxzchild", "lastName": "Qxzchild", "fullName": "Qxzchild", "effectiveFrom": "1913-07-23"},
+		"identifier": {"type": "Qxzchild", "value": "Qxzchild", "authorityOrganizationName": "Qxzchild", "sourceName": "Qxzchild", "activeFrom": "1913-07-23"},
+	}
+}
+
+// markedDocuments gives a patient a document whose texts and bytes are marked, and asks for it in every way. It tells the
+// answers that refuse.
+func markedDocuments(c *client, patient string) (refused []answer) {
+	c.t.Helper()
+	list := patient + "/attach"
+	d := c.with("Idempotency-Key", key(c.t)+"Qxzkey").attach(patient, map[string]any{
+		"title": "Qxztitle", "filename": "Qxzfile.pdf", "contentType": "application/Qxztype", "payload": map[string]any{"Qxzpayload": []any{"Qxzpayload"}},
+	})
+	c.get(list + "?filename=Qxzfile").is(ok)
+	c.get(of2(list) + "?filename=Qxzquery&type=any").is(ok)
+	c.patch(d.at, map[string]any{"title": "Qxztitle2", "payload": "Qxzpayload"}).is(ok)
+	c.get(in2(patient)).is(ok)
+	c.get(d.at + "/content?filename=Qxzquery").is(missing)
+	raw := strings.Repeat("Qxzbytes ", 20_000)
+	for lines, body := range map[string]string{measured + "9999999": raw, chunked: chunk([]byte(raw))} { // broken off
+		w := c.dial().ask(http.MethodPut, d.at+"/content", lines+"\r\nContent-Type: text/Qxztype", body)
+		_ = w.conn.CloseWrite()
+		refused = append(refused, w.hears(http.MethodPut, d.at+"/content"))
+	}
+	refused = append(refused,
+		c.with("Content-Digest", digestOf("x")).put(d.at+"/content", raw),
+		c.with("Content-Digest", "Qxzbad=Qxzbad;;").put(d.at+"/content", raw),
+		c.post(list, map[string]any{"type": "Qxzbad", "contentType": "Qxzbad", "size": "Qxzbad", "title": "Qxzbad\u0000", "filename": 7, "payload": nil}),
+		c.post(of2(list), map[string]any{"payload": "Qxzpayload" + strings.Repeat("x", 1<<20)}),
+		c.post(of2(list), `{"payload":"Qxzbad`),
+		c.get(of2(list)+"?type=Qxzquery&createdAfter=Qxzquery&active=Qxzquery&after=Qxzquery&page=Qxzquery&filename=Qxzquery%00"),
+		c.get(list+"/Qxzquery/content"), c.patch(list+"/Qxzquery", map[string]any{"title": "Qxzbad"}),
+		c.with("If-Match", "Qxzbad").patch(d.at, map[string]any{"title": "Qxzbad"}),
+	)
+	c.put(d.at+"/content", raw).is(ok)
+	c.get(of2(d.at) + "/content").is(ok)
+	c.with("Range", "bytes=0-9").get(d.at + "/content").is(http.StatusPartialContent)
+	c.with("If-None-Match", "Qxzbad").with("If-Range", "Qxzbad").get(d.at + "/content").is(ok)
+	return append(refused, c.put(d.at+"/content", raw+"Qxzbad"), c.with("If-Match", "Qxzbad").get(d.at+"/content"), c.with("Range", "bytes=9999999-").get(d.at+"/content"))
 }
 
 // around is how much of a text on both sides of a literal a pattern may look at.

@@ -192,6 +192,31 @@ func TestSecondStartKeepsEverything(t *testing.T) {
 	}
 }
 
+func TestAServiceWithItsFirstDatabaseLeavesWhatWasSeeded(t *testing.T) {
+	t.Parallel()
+	o := options(t)
+	first, err := mesh.Start(t.Context(), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	tenants := first.Demo().Tenants
+	if err := first.Stop(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), o.DatabaseURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close(context.Background())
+	if _, err := conn.Exec(t.Context(), `DROP DATABASE `+o.DatabasePrefix+`prs_attachment WITH (FORCE)`); err != nil {
+		t.Fatal(err)
+	}
+	second := start(t, o)
+	if second.Demo().Tenants[0] != tenants[0] || second.Demo().Tenants[1] != tenants[1] {
+		t.Error("the tenants were made anew")
+	}
+}
+
 func TestStateFolderIsNotShared(t *testing.T) {
 	t.Parallel()
 	o := options(t)

@@ -22,6 +22,260 @@ type Actor struct {
 	Id   string `json:"id"`
 }
 
+// AddressPage defines model for AddressPage.
+type AddressPage struct {
+	Content []AddressResponseDTO `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// AddressRequestDTO defines model for AddressRequestDTO.
+type AddressRequestDTO = body.Object
+
+// AddressResponseDTO No member is ever null. Text that was never given is empty, use is `Unknown`.
+type AddressResponseDTO struct {
+	Id string `json:"id"`
+
+	// Line1 Example: 12 Harbour Street
+	Line1 string `json:"line1"`
+	Line2 string `json:"line2"`
+
+	// City Example: Portland
+	City string `json:"city"`
+
+	// State Example: ME
+	State string `json:"state"`
+
+	// PostalCode Example: 04101
+	PostalCode string `json:"postalCode"`
+
+	// Country Example: US
+	Country string `json:"country"`
+	Use     string `json:"use"`
+
+	// Active Not deactivated.
+	Active    bool   `json:"active"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+}
+
+// AddressUpdateDTO defines model for AddressUpdateDTO.
+type AddressUpdateDTO = body.Object
+
+// AddressV2 No member is ever null. What was never given is empty.
+type AddressV2 struct {
+	Id string `json:"id"`
+
+	// PatientId A decimal integer.
+	//
+	// Example: 524288123
+	PatientId string `json:"patientId"`
+
+	// Line1 Example: 12 Harbour Street
+	Line1 string `json:"line1"`
+	Line2 string `json:"line2"`
+
+	// City Example: Portland
+	City string `json:"city"`
+
+	// State Example: ME
+	State string `json:"state"`
+
+	// PostalCode Example: 04101
+	PostalCode string `json:"postalCode"`
+
+	// Country Example: US
+	Country string `json:"country"`
+	Use     string `json:"use"`
+
+	// Active Not deactivated.
+	Active    bool   `json:"active"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// AddressV2Page defines model for AddressV2Page.
+type AddressV2Page struct {
+	Content []AddressV2 `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// AliasPage defines model for AliasPage.
+type AliasPage struct {
+	Content []AliasResponseDTO `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// AliasRequestDTO defines model for AliasRequestDTO.
+type AliasRequestDTO = body.Object
+
+// AliasResponseDTO No member is ever null. Text that was never given is empty.
+type AliasResponseDTO struct {
+	Id        string `json:"id"`
+	Type      string `json:"type"`
+	Alias     string `json:"alias"`
+	FirstName string `json:"firstName"`
+
+	// LastName Example: Reis
+	LastName string `json:"lastName"`
+	FullName string `json:"fullName"`
+
+	// EffectiveFrom A date, or an instant in UTC; empty when open.
+	//
+	// Example: 2019-05-01
+	EffectiveFrom string `json:"effectiveFrom"`
+
+	// EffectiveTo A date, or an instant in UTC; empty when open.
+	//
+	// Example: 2019-05-01
+	EffectiveTo string `json:"effectiveTo"`
+
+	// Active Not deactivated, and now lies in its interval.
+	Active    bool   `json:"active"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+}
+
+// AliasUpdateDTO defines model for AliasUpdateDTO.
+type AliasUpdateDTO = body.Object
+
+// AliasV2 No member is ever null. What was never given is empty.
+type AliasV2 struct {
+	Id string `json:"id"`
+
+	// PatientId A decimal integer.
+	//
+	// Example: 524288123
+	PatientId string `json:"patientId"`
+	Type      string `json:"type"`
+	Alias     string `json:"alias"`
+	FirstName string `json:"firstName"`
+
+	// LastName Example: Reis
+	LastName string `json:"lastName"`
+	FullName string `json:"fullName"`
+
+	// EffectiveFrom A date, or an instant in UTC; empty when open.
+	//
+	// Example: 2019-05-01
+	EffectiveFrom string `json:"effectiveFrom"`
+
+	// EffectiveTo A date, or an instant in UTC; empty when open.
+	//
+	// Example: 2019-05-01
+	EffectiveTo string `json:"effectiveTo"`
+
+	// Active Not deactivated, and now lies in its interval.
+	Active    bool   `json:"active"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// AliasV2Page defines model for AliasV2Page.
+type AliasV2Page struct {
+	Content []AliasV2 `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// ContactPage defines model for ContactPage.
+type ContactPage struct {
+	Content []ContactResponseDTO `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// ContactRequestDTO defines model for ContactRequestDTO.
+type ContactRequestDTO = body.Object
+
+// ContactResponseDTO No member is ever null. Text that was never given is empty, use is `Unknown`.
+type ContactResponseDTO struct {
+	Id     string `json:"id"`
+	System string `json:"system"`
+
+	// Value As it was given.
+	//
+	// Example: (207) 555-0142
+	Value string `json:"value"`
+
+	// E164 The number in ITU-T E.164; empty where there is none, as for an e-mail address.
+	//
+	// Example: +12075550142
+	E164 string `json:"e164"`
+	Use  string `json:"use"`
+
+	// Active Not deactivated.
+	Active    bool   `json:"active"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+}
+
+// ContactUpdateDTO defines model for ContactUpdateDTO.
+type ContactUpdateDTO = body.Object
+
+// ContactV2 No member is ever null. What was never given is empty.
+type ContactV2 struct {
+	Id string `json:"id"`
+
+	// PatientId A decimal integer.
+	//
+	// Example: 524288123
+	PatientId string `json:"patientId"`
+	System    string `json:"system"`
+
+	// Value As it was given.
+	//
+	// Example: (207) 555-0142
+	Value string `json:"value"`
+
+	// E164 The number in ITU-T E.164; empty where there is none, as for an e-mail address.
+	//
+	// Example: +12075550142
+	E164 string `json:"e164"`
+	Use  string `json:"use"`
+
+	// Active Not deactivated.
+	Active    bool   `json:"active"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// ContactV2Page defines model for ContactV2Page.
+type ContactV2Page struct {
+	Content []ContactV2 `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
 // DeceasedRequestDTO defines model for DeceasedRequestDTO.
 type DeceasedRequestDTO = body.Object
 
@@ -37,6 +291,12 @@ type DeceasedResponseDTO struct {
 	// UpdatedAt When this was last changed, RFC 3339 UTC; empty when it never was.
 	UpdatedAt string `json:"updatedAt"`
 }
+
+// DocumentV2 No member is ever null but inside a payload. Text that was never given is empty.
+type DocumentV2 = body.Raw
+
+// FullRecord `view=full`
+type FullRecord = body.Raw
 
 // HistoryEntry defines model for HistoryEntry.
 type HistoryEntry struct {
@@ -63,6 +323,109 @@ type HistoryPage struct {
 	// TotalElements All matching records; exact.
 	TotalElements int64 `json:"totalElements"`
 }
+
+// IdentifierPage defines model for IdentifierPage.
+type IdentifierPage struct {
+	Content []IdentifierResponseDTO `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// IdentifierRequestDTO defines model for IdentifierRequestDTO.
+type IdentifierRequestDTO = body.Object
+
+// IdentifierResponseDTO No member is ever null. Text that was never given is empty.
+type IdentifierResponseDTO struct {
+	Id string `json:"id"`
+
+	// Type Example: MRN
+	Type string `json:"type"`
+
+	// Value Example: 00412967
+	Value                       string `json:"value"`
+	AuthorityOrganizationId     string `json:"authorityOrganizationId"`
+	AuthorityOrganizationName   string `json:"authorityOrganizationName"`
+	AuthorityExternalSystemId   string `json:"authorityExternalSystemId"`
+	AuthorityExternalSystemName string `json:"authorityExternalSystemName"`
+
+	// SourceName Example: Unknown
+	SourceName string `json:"sourceName"`
+
+	// ActiveFrom A date, or an instant in UTC; empty when open.
+	//
+	// Example: 2019-05-01
+	ActiveFrom string `json:"activeFrom"`
+
+	// ActiveUntil A date, or an instant in UTC; empty when open.
+	//
+	// Example: 2019-05-01
+	ActiveUntil string `json:"activeUntil"`
+
+	// Active Not deactivated, and now lies in its interval.
+	Active    bool   `json:"active"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+}
+
+// IdentifierUpdateDTO defines model for IdentifierUpdateDTO.
+type IdentifierUpdateDTO = body.Object
+
+// IdentifierV2 No member is ever null. What was never given is empty.
+type IdentifierV2 struct {
+	Id string `json:"id"`
+
+	// PatientId A decimal integer.
+	//
+	// Example: 524288123
+	PatientId string `json:"patientId"`
+
+	// Type Example: MRN
+	Type string `json:"type"`
+
+	// Value Example: 00412967
+	Value                       string `json:"value"`
+	AuthorityOrganizationId     string `json:"authority_organization_id"`
+	AuthorityOrganizationName   string `json:"authority_organization_name"`
+	AuthorityExternalSystemId   string `json:"authority_external_system_id"`
+	AuthorityExternalSystemName string `json:"authority_external_system_name"`
+
+	// SourceName Example: Unknown
+	SourceName string `json:"source_name"`
+
+	// ActiveFrom A date, or an instant in UTC; empty when open.
+	//
+	// Example: 2019-05-01
+	ActiveFrom string `json:"active_from"`
+
+	// ActiveUntil A date, or an instant in UTC; empty when open.
+	//
+	// Example: 2019-05-01
+	ActiveUntil string `json:"active_until"`
+
+	// Active Not deactivated, and now lies in its interval.
+	Active    bool   `json:"active"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// IdentifierV2Page defines model for IdentifierV2Page.
+type IdentifierV2Page struct {
+	Content []IdentifierV2 `json:"content"`
+
+	// Page Zero-based.
+	Page int `json:"page"`
+	Size int `json:"size"`
+
+	// TotalElements All matching records; exact.
+	TotalElements int64 `json:"totalElements"`
+}
+
+// IdentifierV2Request defines model for IdentifierV2Request.
+type IdentifierV2Request = body.Object
 
 // PatientPage defines model for PatientPage.
 type PatientPage struct {
@@ -110,6 +473,75 @@ type PatientResponseDTO struct {
 // PatientUpdateDTO defines model for PatientUpdateDTO.
 type PatientUpdateDTO = body.Object
 
+// PatientV2 No member is ever null. Text that was never given is empty, gender, race and ethnicity are `Unknown`.
+type PatientV2 struct {
+	// PatientId A decimal integer.
+	//
+	// Example: 524288123
+	PatientId string `json:"patientId"`
+
+	// FirstName Example: Ana
+	FirstName  string `json:"firstName"`
+	MiddleName string `json:"middleName"`
+
+	// LastName Example: Lima
+	LastName string `json:"lastName"`
+	Prefix   string `json:"prefix"`
+	Suffix   string `json:"suffix"`
+
+	// Dob Example: 1980-02-29
+	Dob               string `json:"dob"`
+	SexAtBirth        string `json:"sex_at_birth"`
+	Gender            string `json:"gender"`
+	Race              string `json:"race"`
+	Ethnicity         string `json:"ethnicity"`
+	GenderIdentity    string `json:"genderIdentity"`
+	PreferredLanguage string `json:"preferredLanguage"`
+
+	// Last4Ssn A masked preview.
+	//
+	// Example: ***-**-6789
+	Last4Ssn  string `json:"last4Ssn"`
+	Deceased  bool   `json:"deceased"`
+	CreatedAt string `json:"createdAt"`
+	UpdatedAt string `json:"updatedAt"`
+
+	// Version One more at each change.
+	//
+	// Example: 1
+	Version int64 `json:"version"`
+}
+
+// PatientV2Request defines model for PatientV2Request.
+type PatientV2Request = body.Object
+
+// Record One of the three views.
+type Record = body.Raw
+
+// RecordItem defines model for RecordItem.
+type RecordItem struct {
+	Id string `json:"id"`
+
+	// Type An address's `use`, a contact's `system`, else the type.
+	//
+	// Example: home
+	Type      string `json:"type"`
+	CreatedAt string `json:"createdAt"`
+}
+
+// RecordListing defines model for RecordListing.
+type RecordListing struct {
+	// Count How many are active; exact.
+	Count int64        `json:"count"`
+	Items []RecordItem `json:"items"`
+}
+
+// RecordManifest `view=manifest`
+type RecordManifest = body.Raw
+
+// RecordPage `view=page`
+type RecordPage = body.Raw
+
 // ServiceResponseDTO defines model for ServiceResponseDTO.
 type ServiceResponseDTO struct {
 	Message string `json:"message"`
@@ -123,8 +555,14 @@ type ValueSets struct {
 	SexAtBirth []string `json:"sexAtBirth"`
 }
 
+// Active defines model for Active.
+type Active = string
+
 // After defines model for After.
 type After = string
+
+// ChildId Example: 01997e2c-8d1f-7c3a-9b60-4f1d2a7c5e11
+type ChildId = string
 
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
@@ -138,14 +576,167 @@ type Page = string
 // PatientId Example: 524288123
 type PatientId = string
 
+// PatientV2Id Example: 524288123
+type PatientV2Id = string
+
 // Size defines model for Size.
 type Size = string
+
+// Address No member is ever null. Text that was never given is empty, use is `Unknown`.
+type Address = AddressResponseDTO
+
+// Alias No member is ever null. Text that was never given is empty.
+type Alias = AliasResponseDTO
+
+// Contact No member is ever null. Text that was never given is empty, use is `Unknown`.
+type Contact = ContactResponseDTO
+
+// Deactivated defines model for Deactivated.
+type Deactivated = ServiceResponseDTO
 
 // Deceased defines model for Deceased.
 type Deceased = DeceasedResponseDTO
 
+// Identifier No member is ever null. Text that was never given is empty.
+type Identifier = IdentifierResponseDTO
+
 // Patient No member is ever null. Text that was never given is empty, a coded field is `Unknown`.
 type Patient = PatientResponseDTO
+
+// PatientParams defines parameters for Patient.
+type PatientParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// EchoParams defines parameters for Echo.
+type EchoParams struct {
+	// View How much is shown; in any case.
+	View *string `form:"view,omitempty" json:"view,omitempty"`
+
+	// Partial Whether a record without its documents will do. When they cannot be had just now, the answer is 503, or with `true` the rest of the record, with `documents` null and named in `incomplete`.
+	Partial *string `form:"partial,omitempty" json:"partial,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+
+	// IfNoneMatch The ETag of what the caller has.
+	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+}
+
+// AddressListParams defines parameters for AddressList.
+type AddressListParams struct {
+	// Active `true` lists active ones, `false` those that are not, `all` both.
+	Active *Active `form:"active,omitempty" json:"active,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// AddressParams defines parameters for Address.
+type AddressParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// AddressDeleteParams defines parameters for AddressDelete.
+type AddressDeleteParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// AliasListParams defines parameters for AliasList.
+type AliasListParams struct {
+	// Active `true` lists active ones, `false` those that are not, `all` both.
+	Active *Active `form:"active,omitempty" json:"active,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// AliasParams defines parameters for Alias.
+type AliasParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// AliasDeleteParams defines parameters for AliasDelete.
+type AliasDeleteParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ContactListParams defines parameters for ContactList.
+type ContactListParams struct {
+	// Active `true` lists active ones, `false` those that are not, `all` both.
+	Active *Active `form:"active,omitempty" json:"active,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// ContactParams defines parameters for Contact.
+type ContactParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// ContactDeleteParams defines parameters for ContactDelete.
+type ContactDeleteParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// IdentifierListParams defines parameters for IdentifierList.
+type IdentifierListParams struct {
+	// Active `true` lists active ones, `false` those that are not, `all` both.
+	Active *Active `form:"active,omitempty" json:"active,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// IdentifierParams defines parameters for Identifier.
+type IdentifierParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// IdentifierDeleteParams defines parameters for IdentifierDelete.
+type IdentifierDeleteParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
 
 // ListPatientsParams defines parameters for ListPatients.
 type ListPatientsParams struct {
@@ -177,6 +768,105 @@ type UpdatePatientParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ListAddressesParams defines parameters for ListAddresses.
+type ListAddressesParams struct {
+	// Active `true` lists active ones, `false` those that are not, `all` both.
+	Active *Active `form:"active,omitempty" json:"active,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// CreateAddressParams defines parameters for CreateAddress.
+type CreateAddressParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAddressParams defines parameters for DeleteAddress.
+type DeleteAddressParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateAddressParams defines parameters for UpdateAddress.
+type UpdateAddressParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListAliasesParams defines parameters for ListAliases.
+type ListAliasesParams struct {
+	// Active `true` lists active ones, `false` those that are not, `all` both.
+	Active *Active `form:"active,omitempty" json:"active,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// CreateAliasParams defines parameters for CreateAlias.
+type CreateAliasParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteAliasParams defines parameters for DeleteAlias.
+type DeleteAliasParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateAliasParams defines parameters for UpdateAlias.
+type UpdateAliasParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// ListContactsParams defines parameters for ListContacts.
+type ListContactsParams struct {
+	// Active `true` lists active ones, `false` those that are not, `all` both.
+	Active *Active `form:"active,omitempty" json:"active,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// CreateContactParams defines parameters for CreateContact.
+type CreateContactParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteContactParams defines parameters for DeleteContact.
+type DeleteContactParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateContactParams defines parameters for UpdateContact.
+type UpdateContactParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // UnmarkDeceasedParams defines parameters for UnmarkDeceased.
 type UnmarkDeceasedParams struct {
 	// IfMatch The ETag that the record must still have.
@@ -201,11 +891,59 @@ type ListHistoryParams struct {
 	After *After `form:"after,omitempty" json:"after,omitempty"`
 }
 
+// ListIdentifiersParams defines parameters for ListIdentifiers.
+type ListIdentifiersParams struct {
+	// Active `true` lists active ones, `false` those that are not, `all` both.
+	Active *Active `form:"active,omitempty" json:"active,omitempty"`
+
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// CreateIdentifierParams defines parameters for CreateIdentifier.
+type CreateIdentifierParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteIdentifierParams defines parameters for DeleteIdentifier.
+type DeleteIdentifierParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UpdateIdentifierParams defines parameters for UpdateIdentifier.
+type UpdateIdentifierParams struct {
+	// IfMatch The ETag that the record must still have.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // RestorePatientParams defines parameters for RestorePatient.
 type RestorePatientParams struct {
 	// IfMatch The ETag that the record must still have.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
+
+// PatientJSONRequestBody defines body for Patient for application/json ContentType.
+type PatientJSONRequestBody = PatientV2Request
+
+// AddressJSONRequestBody defines body for Address for application/json ContentType.
+type AddressJSONRequestBody = AddressRequestDTO
+
+// AliasJSONRequestBody defines body for Alias for application/json ContentType.
+type AliasJSONRequestBody = AliasRequestDTO
+
+// ContactJSONRequestBody defines body for Contact for application/json ContentType.
+type ContactJSONRequestBody = ContactRequestDTO
+
+// IdentifierJSONRequestBody defines body for Identifier for application/json ContentType.
+type IdentifierJSONRequestBody = IdentifierV2Request
 
 // CreatePatientJSONRequestBody defines body for CreatePatient for application/json ContentType.
 type CreatePatientJSONRequestBody = PatientRequestDTO
@@ -213,11 +951,77 @@ type CreatePatientJSONRequestBody = PatientRequestDTO
 // UpdatePatientJSONRequestBody defines body for UpdatePatient for application/json ContentType.
 type UpdatePatientJSONRequestBody = PatientUpdateDTO
 
+// CreateAddressJSONRequestBody defines body for CreateAddress for application/json ContentType.
+type CreateAddressJSONRequestBody = AddressRequestDTO
+
+// UpdateAddressJSONRequestBody defines body for UpdateAddress for application/json ContentType.
+type UpdateAddressJSONRequestBody = AddressUpdateDTO
+
+// CreateAliasJSONRequestBody defines body for CreateAlias for application/json ContentType.
+type CreateAliasJSONRequestBody = AliasRequestDTO
+
+// UpdateAliasJSONRequestBody defines body for UpdateAlias for application/json ContentType.
+type UpdateAliasJSONRequestBody = AliasUpdateDTO
+
+// CreateContactJSONRequestBody defines body for CreateContact for application/json ContentType.
+type CreateContactJSONRequestBody = ContactRequestDTO
+
+// UpdateContactJSONRequestBody defines body for UpdateContact for application/json ContentType.
+type UpdateContactJSONRequestBody = ContactUpdateDTO
+
 // MarkDeceasedJSONRequestBody defines body for MarkDeceased for application/json ContentType.
 type MarkDeceasedJSONRequestBody = DeceasedRequestDTO
 
+// CreateIdentifierJSONRequestBody defines body for CreateIdentifier for application/json ContentType.
+type CreateIdentifierJSONRequestBody = IdentifierRequestDTO
+
+// UpdateIdentifierJSONRequestBody defines body for UpdateIdentifier for application/json ContentType.
+type UpdateIdentifierJSONRequestBody = IdentifierUpdateDTO
+
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+	// Patient Create a patient (v2)
+	// (POST /v2/patient)
+	Patient(c *fiber.Ctx, params PatientParams) error
+	// Echo Read a whole record (v2)
+	// (GET /v2/patient/{id})
+	Echo(c *fiber.Ctx, id PatientV2Id, params EchoParams) error
+	// AddressList List a patient's addresses (v2)
+	// (GET /v2/patient/{id}/address)
+	AddressList(c *fiber.Ctx, id PatientV2Id, params AddressListParams) error
+	// Address Add an address (v2)
+	// (POST /v2/patient/{id}/address)
+	Address(c *fiber.Ctx, id PatientV2Id, params AddressParams) error
+	// AddressDelete Deactivate an address (v2)
+	// (DELETE /v2/patient/{id}/address/{childId})
+	AddressDelete(c *fiber.Ctx, id PatientV2Id, childId ChildId, params AddressDeleteParams) error
+	// AliasList List a patient's aliases (v2)
+	// (GET /v2/patient/{id}/alias)
+	AliasList(c *fiber.Ctx, id PatientV2Id, params AliasListParams) error
+	// Alias Add an alias (v2)
+	// (POST /v2/patient/{id}/alias)
+	Alias(c *fiber.Ctx, id PatientV2Id, params AliasParams) error
+	// AliasDelete Deactivate an alias (v2)
+	// (DELETE /v2/patient/{id}/alias/{childId})
+	AliasDelete(c *fiber.Ctx, id PatientV2Id, childId ChildId, params AliasDeleteParams) error
+	// ContactList List a patient's contacts (v2)
+	// (GET /v2/patient/{id}/contact)
+	ContactList(c *fiber.Ctx, id PatientV2Id, params ContactListParams) error
+	// Contact Add a contact point (v2)
+	// (POST /v2/patient/{id}/contact)
+	Contact(c *fiber.Ctx, id PatientV2Id, params ContactParams) error
+	// ContactDelete Deactivate a contact point (v2)
+	// (DELETE /v2/patient/{id}/contact/{childId})
+	ContactDelete(c *fiber.Ctx, id PatientV2Id, childId ChildId, params ContactDeleteParams) error
+	// IdentifierList List a patient's identifiers (v2)
+	// (GET /v2/patient/{id}/identifier)
+	IdentifierList(c *fiber.Ctx, id PatientV2Id, params IdentifierListParams) error
+	// Identifier Add an identifier (v2)
+	// (POST /v2/patient/{id}/identifier)
+	Identifier(c *fiber.Ctx, id PatientV2Id, params IdentifierParams) error
+	// IdentifierDelete Deactivate an identifier (v2)
+	// (DELETE /v2/patient/{id}/identifier/{childId})
+	IdentifierDelete(c *fiber.Ctx, id PatientV2Id, childId ChildId, params IdentifierDeleteParams) error
 	// ListPatients List patients
 	// (GET /v3/patient)
 	ListPatients(c *fiber.Ctx, params ListPatientsParams) error
@@ -236,6 +1040,51 @@ type ServerInterface interface {
 	// UpdatePatient Update a patient
 	// (PATCH /v3/patient/{patientId})
 	UpdatePatient(c *fiber.Ctx, patientId PatientId, params UpdatePatientParams) error
+	// ListAddresses List a patient's addresses
+	// (GET /v3/patient/{patientId}/address)
+	ListAddresses(c *fiber.Ctx, patientId PatientId, params ListAddressesParams) error
+	// CreateAddress Add an address
+	// (POST /v3/patient/{patientId}/address)
+	CreateAddress(c *fiber.Ctx, patientId PatientId, params CreateAddressParams) error
+	// DeleteAddress Deactivate an address
+	// (DELETE /v3/patient/{patientId}/address/{childId})
+	DeleteAddress(c *fiber.Ctx, patientId PatientId, childId ChildId, params DeleteAddressParams) error
+	// ReadAddress Read an address
+	// (GET /v3/patient/{patientId}/address/{childId})
+	ReadAddress(c *fiber.Ctx, patientId PatientId, childId ChildId) error
+	// UpdateAddress Update an address
+	// (PATCH /v3/patient/{patientId}/address/{childId})
+	UpdateAddress(c *fiber.Ctx, patientId PatientId, childId ChildId, params UpdateAddressParams) error
+	// ListAliases List a patient's aliases
+	// (GET /v3/patient/{patientId}/alias)
+	ListAliases(c *fiber.Ctx, patientId PatientId, params ListAliasesParams) error
+	// CreateAlias Add an alias
+	// (POST /v3/patient/{patientId}/alias)
+	CreateAlias(c *fiber.Ctx, patientId PatientId, params CreateAliasParams) error
+	// DeleteAlias Deactivate an alias
+	// (DELETE /v3/patient/{patientId}/alias/{childId})
+	DeleteAlias(c *fiber.Ctx, patientId PatientId, childId ChildId, params DeleteAliasParams) error
+	// ReadAlias Read an alias
+	// (GET /v3/patient/{patientId}/alias/{childId})
+	ReadAlias(c *fiber.Ctx, patientId PatientId, childId ChildId) error
+	// UpdateAlias Update an alias
+	// (PATCH /v3/patient/{patientId}/alias/{childId})
+	UpdateAlias(c *fiber.Ctx, patientId PatientId, childId ChildId, params UpdateAliasParams) error
+	// ListContacts List a patient's contacts
+	// (GET /v3/patient/{patientId}/contact)
+	ListContacts(c *fiber.Ctx, patientId PatientId, params ListContactsParams) error
+	// CreateContact Add a contact point
+	// (POST /v3/patient/{patientId}/contact)
+	CreateContact(c *fiber.Ctx, patientId PatientId, params CreateContactParams) error
+	// DeleteContact Deactivate a contact point
+	// (DELETE /v3/patient/{patientId}/contact/{childId})
+	DeleteContact(c *fiber.Ctx, patientId PatientId, childId ChildId, params DeleteContactParams) error
+	// ReadContact Read a contact point
+	// (GET /v3/patient/{patientId}/contact/{childId})
+	ReadContact(c *fiber.Ctx, patientId PatientId, childId ChildId) error
+	// UpdateContact Update a contact point
+	// (PATCH /v3/patient/{patientId}/contact/{childId})
+	UpdateContact(c *fiber.Ctx, patientId PatientId, childId ChildId, params UpdateContactParams) error
 	// UnmarkDeceased Undo a mistaken mark
 	// (DELETE /v3/patient/{patientId}/deceased)
 	UnmarkDeceased(c *fiber.Ctx, patientId PatientId, params UnmarkDeceasedParams) error
@@ -248,6 +1097,21 @@ type ServerInterface interface {
 	// ListHistory List a patient's changes
 	// (GET /v3/patient/{patientId}/history)
 	ListHistory(c *fiber.Ctx, patientId PatientId, params ListHistoryParams) error
+	// ListIdentifiers List a patient's identifiers
+	// (GET /v3/patient/{patientId}/identifier)
+	ListIdentifiers(c *fiber.Ctx, patientId PatientId, params ListIdentifiersParams) error
+	// CreateIdentifier Add an identifier
+	// (POST /v3/patient/{patientId}/identifier)
+	CreateIdentifier(c *fiber.Ctx, patientId PatientId, params CreateIdentifierParams) error
+	// DeleteIdentifier Deactivate an identifier
+	// (DELETE /v3/patient/{patientId}/identifier/{childId})
+	DeleteIdentifier(c *fiber.Ctx, patientId PatientId, childId ChildId, params DeleteIdentifierParams) error
+	// ReadIdentifier Read an identifier
+	// (GET /v3/patient/{patientId}/identifier/{childId})
+	ReadIdentifier(c *fiber.Ctx, patientId PatientId, childId ChildId) error
+	// UpdateIdentifier Update an identifier
+	// (PATCH /v3/patient/{patientId}/identifier/{childId})
+	UpdateIdentifier(c *fiber.Ctx, patientId PatientId, childId ChildId, params UpdateIdentifierParams) error
 	// RestorePatient Restore a soft-deleted patient
 	// (POST /v3/patient/{patientId}/restore)
 	RestorePatient(c *fiber.Ctx, patientId PatientId, params RestorePatientParams) error
@@ -261,6 +1125,845 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
+
+// Patient operation middleware
+func (siw *ServerInterfaceWrapper) Patient(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params PatientParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Patient(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Echo operation middleware
+func (siw *ServerInterfaceWrapper) Echo(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params EchoParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "view" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "view", query, &params.View, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter view: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "partial" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "partial", query, &params.Partial, runtime.BindQueryParameterOptions{Type: "boolean", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter partial: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-None-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-None-Match")]; found {
+		var IfNoneMatch string
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-None-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-None-Match", valueList[0], &IfNoneMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-None-Match: %w", err).Error())
+		}
+
+		params.IfNoneMatch = &IfNoneMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Echo(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AddressList operation middleware
+func (siw *ServerInterfaceWrapper) AddressList(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddressListParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "active" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "active", query, &params.Active, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter active: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AddressList(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Address operation middleware
+func (siw *ServerInterfaceWrapper) Address(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddressParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Address(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AddressDelete operation middleware
+func (siw *ServerInterfaceWrapper) AddressDelete(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AddressDeleteParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AddressDelete(c, id, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AliasList operation middleware
+func (siw *ServerInterfaceWrapper) AliasList(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AliasListParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "active" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "active", query, &params.Active, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter active: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AliasList(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Alias operation middleware
+func (siw *ServerInterfaceWrapper) Alias(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AliasParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Alias(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// AliasDelete operation middleware
+func (siw *ServerInterfaceWrapper) AliasDelete(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params AliasDeleteParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.AliasDelete(c, id, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ContactList operation middleware
+func (siw *ServerInterfaceWrapper) ContactList(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ContactListParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "active" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "active", query, &params.Active, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter active: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ContactList(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Contact operation middleware
+func (siw *ServerInterfaceWrapper) Contact(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ContactParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Contact(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ContactDelete operation middleware
+func (siw *ServerInterfaceWrapper) ContactDelete(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ContactDeleteParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ContactDelete(c, id, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// IdentifierList operation middleware
+func (siw *ServerInterfaceWrapper) IdentifierList(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params IdentifierListParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "active" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "active", query, &params.Active, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter active: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.IdentifierList(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// Identifier operation middleware
+func (siw *ServerInterfaceWrapper) Identifier(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params IdentifierParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.Identifier(c, id, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// IdentifierDelete operation middleware
+func (siw *ServerInterfaceWrapper) IdentifierDelete(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "id" -------------
+	var id PatientV2Id
+
+	err = runtime.BindStyledParameterWithOptions("simple", "id", c.Params("id"), &id, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter id: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params IdentifierDeleteParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.IdentifierDelete(c, id, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
 
 // ListPatients operation middleware
 func (siw *ServerInterfaceWrapper) ListPatients(c *fiber.Ctx) error {
@@ -505,6 +2208,822 @@ func (siw *ServerInterfaceWrapper) UpdatePatient(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListAddresses operation middleware
+func (siw *ServerInterfaceWrapper) ListAddresses(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAddressesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "active" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "active", query, &params.Active, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter active: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAddresses(c, patientId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateAddress operation middleware
+func (siw *ServerInterfaceWrapper) CreateAddress(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAddressParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateAddress(c, patientId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteAddress operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAddress(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteAddressParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteAddress(c, patientId, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadAddress operation middleware
+func (siw *ServerInterfaceWrapper) ReadAddress(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadAddress(c, patientId, childId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateAddress operation middleware
+func (siw *ServerInterfaceWrapper) UpdateAddress(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateAddressParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateAddress(c, patientId, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListAliases operation middleware
+func (siw *ServerInterfaceWrapper) ListAliases(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListAliasesParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "active" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "active", query, &params.Active, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter active: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListAliases(c, patientId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateAlias operation middleware
+func (siw *ServerInterfaceWrapper) CreateAlias(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateAliasParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateAlias(c, patientId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteAlias operation middleware
+func (siw *ServerInterfaceWrapper) DeleteAlias(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteAliasParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteAlias(c, patientId, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadAlias operation middleware
+func (siw *ServerInterfaceWrapper) ReadAlias(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadAlias(c, patientId, childId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateAlias operation middleware
+func (siw *ServerInterfaceWrapper) UpdateAlias(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateAliasParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateAlias(c, patientId, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListContacts operation middleware
+func (siw *ServerInterfaceWrapper) ListContacts(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListContactsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "active" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "active", query, &params.Active, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter active: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListContacts(c, patientId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateContact operation middleware
+func (siw *ServerInterfaceWrapper) CreateContact(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateContactParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateContact(c, patientId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteContact operation middleware
+func (siw *ServerInterfaceWrapper) DeleteContact(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteContactParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteContact(c, patientId, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadContact operation middleware
+func (siw *ServerInterfaceWrapper) ReadContact(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadContact(c, patientId, childId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateContact operation middleware
+func (siw *ServerInterfaceWrapper) UpdateContact(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateContactParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateContact(c, patientId, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // UnmarkDeceased operation middleware
 func (siw *ServerInterfaceWrapper) UnmarkDeceased(c *fiber.Ctx) error {
 
@@ -695,6 +3214,278 @@ func (siw *ServerInterfaceWrapper) ListHistory(c *fiber.Ctx) error {
 	return handler(c)
 }
 
+// ListIdentifiers operation middleware
+func (siw *ServerInterfaceWrapper) ListIdentifiers(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListIdentifiersParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "active" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "active", query, &params.Active, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter active: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListIdentifiers(c, patientId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateIdentifier operation middleware
+func (siw *ServerInterfaceWrapper) CreateIdentifier(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateIdentifierParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateIdentifier(c, patientId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// DeleteIdentifier operation middleware
+func (siw *ServerInterfaceWrapper) DeleteIdentifier(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params DeleteIdentifierParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.DeleteIdentifier(c, patientId, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadIdentifier operation middleware
+func (siw *ServerInterfaceWrapper) ReadIdentifier(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadIdentifier(c, patientId, childId)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// UpdateIdentifier operation middleware
+func (siw *ServerInterfaceWrapper) UpdateIdentifier(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "patientId" -------------
+	var patientId PatientId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "patientId", c.Params("patientId"), &patientId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter patientId: %w", err).Error())
+	}
+
+	// ------------- Path parameter "childId" -------------
+	var childId ChildId
+
+	err = runtime.BindStyledParameterWithOptions("simple", "childId", c.Params("childId"), &childId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: "uuid"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter childId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params UpdateIdentifierParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch IfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.UpdateIdentifier(c, patientId, childId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
 // RestorePatient operation middleware
 func (siw *ServerInterfaceWrapper) RestorePatient(c *fiber.Ctx) error {
 
@@ -791,7 +3582,104 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Get(options.BaseURL+"/v3/patient/:patientId/history", wrapper.ListHistory)
 
+	router.Get(options.BaseURL+"/v3/patient/:patientId/address", wrapper.ListAddresses)
+
+	router.Post(options.BaseURL+"/v3/patient/:patientId/address", wrapper.CreateAddress)
+
+	router.Delete(options.BaseURL+"/v3/patient/:patientId/address/:childId", wrapper.DeleteAddress)
+
+	router.Get(options.BaseURL+"/v3/patient/:patientId/address/:childId", wrapper.ReadAddress)
+
+	router.Patch(options.BaseURL+"/v3/patient/:patientId/address/:childId", wrapper.UpdateAddress)
+
+	router.Get(options.BaseURL+"/v3/patient/:patientId/contact", wrapper.ListContacts)
+
+	router.Post(options.BaseURL+"/v3/patient/:patientId/contact", wrapper.CreateContact)
+
+	router.Delete(options.BaseURL+"/v3/patient/:patientId/contact/:childId", wrapper.DeleteContact)
+
+	router.Get(options.BaseURL+"/v3/patient/:patientId/contact/:childId", wrapper.ReadContact)
+
+	router.Patch(options.BaseURL+"/v3/patient/:patientId/contact/:childId", wrapper.UpdateContact)
+
+	router.Get(options.BaseURL+"/v3/patient/:patientId/alias", wrapper.ListAliases)
+
+	router.Post(options.BaseURL+"/v3/patient/:patientId/alias", wrapper.CreateAlias)
+
+	router.Delete(options.BaseURL+"/v3/patient/:patientId/alias/:childId", wrapper.DeleteAlias)
+
+	router.Get(options.BaseURL+"/v3/patient/:patientId/alias/:childId", wrapper.ReadAlias)
+
+	router.Patch(options.BaseURL+"/v3/patient/:patientId/alias/:childId", wrapper.UpdateAlias)
+
+	router.Get(options.BaseURL+"/v3/patient/:patientId/identifier", wrapper.ListIdentifiers)
+
+	router.Post(options.BaseURL+"/v3/patient/:patientId/identifier", wrapper.CreateIdentifier)
+
+	router.Delete(options.BaseURL+"/v3/patient/:patientId/identifier/:childId", wrapper.DeleteIdentifier)
+
+	router.Get(options.BaseURL+"/v3/patient/:patientId/identifier/:childId", wrapper.ReadIdentifier)
+
+	router.Patch(options.BaseURL+"/v3/patient/:patientId/identifier/:childId", wrapper.UpdateIdentifier)
+
+	router.Post(options.BaseURL+"/v2/patient", wrapper.Patient)
+
+	router.Get(options.BaseURL+"/v2/patient/:id", wrapper.Echo)
+
+	router.Get(options.BaseURL+"/v2/patient/:id/address", wrapper.AddressList)
+
+	router.Post(options.BaseURL+"/v2/patient/:id/address", wrapper.Address)
+
+	router.Delete(options.BaseURL+"/v2/patient/:id/address/:childId", wrapper.AddressDelete)
+
+	router.Get(options.BaseURL+"/v2/patient/:id/contact", wrapper.ContactList)
+
+	router.Post(options.BaseURL+"/v2/patient/:id/contact", wrapper.Contact)
+
+	router.Delete(options.BaseURL+"/v2/patient/:id/contact/:childId", wrapper.ContactDelete)
+
+	router.Get(options.BaseURL+"/v2/patient/:id/alias", wrapper.AliasList)
+
+	router.Post(options.BaseURL+"/v2/patient/:id/alias", wrapper.Alias)
+
+	router.Delete(options.BaseURL+"/v2/patient/:id/alias/:childId", wrapper.AliasDelete)
+
+	router.Get(options.BaseURL+"/v2/patient/:id/identifier", wrapper.IdentifierList)
+
+	router.Post(options.BaseURL+"/v2/patient/:id/identifier", wrapper.Identifier)
+
+	router.Delete(options.BaseURL+"/v2/patient/:id/identifier/:childId", wrapper.IdentifierDelete)
+
 }
+
+type AddressResponseHeaders struct {
+	ETag *string
+}
+type AddressJSONResponse struct {
+	Body AddressResponseDTO
+
+	Headers AddressResponseHeaders
+}
+
+type AliasResponseHeaders struct {
+	ETag *string
+}
+type AliasJSONResponse struct {
+	Body AliasResponseDTO
+
+	Headers AliasResponseHeaders
+}
+
+type ContactResponseHeaders struct {
+	ETag *string
+}
+type ContactJSONResponse struct {
+	Body ContactResponseDTO
+
+	Headers ContactResponseHeaders
+}
+
+type DeactivatedJSONResponse ServiceResponseDTO
 
 type DeceasedResponseHeaders struct {
 	ETag *string
@@ -802,6 +3690,15 @@ type DeceasedJSONResponse struct {
 	Headers DeceasedResponseHeaders
 }
 
+type IdentifierResponseHeaders struct {
+	ETag *string
+}
+type IdentifierJSONResponse struct {
+	Body IdentifierResponseDTO
+
+	Headers IdentifierResponseHeaders
+}
+
 type PatientResponseHeaders struct {
 	ETag *string
 }
@@ -809,6 +3706,422 @@ type PatientJSONResponse struct {
 	Body PatientResponseDTO
 
 	Headers PatientResponseHeaders
+}
+
+type PatientRequestObject struct {
+	Params PatientParams
+	Body   *PatientJSONRequestBody
+}
+
+type PatientResponseObject interface {
+	VisitPatientResponse(ctx *fiber.Ctx) error
+}
+
+type Patient201ResponseHeaders struct {
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type Patient201JSONResponse struct {
+	Body    PatientV2
+	Headers Patient201ResponseHeaders
+}
+
+func (response Patient201JSONResponse) VisitPatientResponse(ctx *fiber.Ctx) error {
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type EchoRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params EchoParams
+}
+
+type EchoResponseObject interface {
+	VisitEchoResponse(ctx *fiber.Ctx) error
+}
+
+type Echo200ResponseHeaders struct {
+	ETag *string
+	Link *string
+}
+
+type Echo200JSONResponse struct {
+	Body    Record
+	Headers Echo200ResponseHeaders
+}
+
+func (response Echo200JSONResponse) VisitEchoResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type Echo304ResponseHeaders struct {
+	ETag *string
+}
+
+type Echo304Response struct {
+	Headers Echo304ResponseHeaders
+}
+
+func (response Echo304Response) VisitEchoResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Status(304)
+	return nil
+}
+
+type AddressListRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params AddressListParams
+}
+
+type AddressListResponseObject interface {
+	VisitAddressListResponse(ctx *fiber.Ctx) error
+}
+
+type AddressList200ResponseHeaders struct {
+	Link *string
+}
+
+type AddressList200JSONResponse struct {
+	Body    AddressV2Page
+	Headers AddressList200ResponseHeaders
+}
+
+func (response AddressList200JSONResponse) VisitAddressListResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type AddressRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params AddressParams
+	Body   *AddressJSONRequestBody
+}
+
+type AddressResponseObject interface {
+	VisitAddressResponse(ctx *fiber.Ctx) error
+}
+
+type Address201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type Address201JSONResponse struct {
+	Body    AddressV2
+	Headers Address201ResponseHeaders
+}
+
+func (response Address201JSONResponse) VisitAddressResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type AddressDeleteRequestObject struct {
+	Id      PatientV2Id `json:"id"`
+	ChildId ChildId     `json:"childId"`
+	Params  AddressDeleteParams
+}
+
+type AddressDeleteResponseObject interface {
+	VisitAddressDeleteResponse(ctx *fiber.Ctx) error
+}
+
+type AddressDelete200JSONResponse struct{ DeactivatedJSONResponse }
+
+func (response AddressDelete200JSONResponse) VisitAddressDeleteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type AliasListRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params AliasListParams
+}
+
+type AliasListResponseObject interface {
+	VisitAliasListResponse(ctx *fiber.Ctx) error
+}
+
+type AliasList200ResponseHeaders struct {
+	Link *string
+}
+
+type AliasList200JSONResponse struct {
+	Body    AliasV2Page
+	Headers AliasList200ResponseHeaders
+}
+
+func (response AliasList200JSONResponse) VisitAliasListResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type AliasRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params AliasParams
+	Body   *AliasJSONRequestBody
+}
+
+type AliasResponseObject interface {
+	VisitAliasResponse(ctx *fiber.Ctx) error
+}
+
+type Alias201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type Alias201JSONResponse struct {
+	Body    AliasV2
+	Headers Alias201ResponseHeaders
+}
+
+func (response Alias201JSONResponse) VisitAliasResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type AliasDeleteRequestObject struct {
+	Id      PatientV2Id `json:"id"`
+	ChildId ChildId     `json:"childId"`
+	Params  AliasDeleteParams
+}
+
+type AliasDeleteResponseObject interface {
+	VisitAliasDeleteResponse(ctx *fiber.Ctx) error
+}
+
+type AliasDelete200JSONResponse struct{ DeactivatedJSONResponse }
+
+func (response AliasDelete200JSONResponse) VisitAliasDeleteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ContactListRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params ContactListParams
+}
+
+type ContactListResponseObject interface {
+	VisitContactListResponse(ctx *fiber.Ctx) error
+}
+
+type ContactList200ResponseHeaders struct {
+	Link *string
+}
+
+type ContactList200JSONResponse struct {
+	Body    ContactV2Page
+	Headers ContactList200ResponseHeaders
+}
+
+func (response ContactList200JSONResponse) VisitContactListResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ContactRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params ContactParams
+	Body   *ContactJSONRequestBody
+}
+
+type ContactResponseObject interface {
+	VisitContactResponse(ctx *fiber.Ctx) error
+}
+
+type Contact201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type Contact201JSONResponse struct {
+	Body    ContactV2
+	Headers Contact201ResponseHeaders
+}
+
+func (response Contact201JSONResponse) VisitContactResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ContactDeleteRequestObject struct {
+	Id      PatientV2Id `json:"id"`
+	ChildId ChildId     `json:"childId"`
+	Params  ContactDeleteParams
+}
+
+type ContactDeleteResponseObject interface {
+	VisitContactDeleteResponse(ctx *fiber.Ctx) error
+}
+
+type ContactDelete200JSONResponse struct{ DeactivatedJSONResponse }
+
+func (response ContactDelete200JSONResponse) VisitContactDeleteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type IdentifierListRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params IdentifierListParams
+}
+
+type IdentifierListResponseObject interface {
+	VisitIdentifierListResponse(ctx *fiber.Ctx) error
+}
+
+type IdentifierList200ResponseHeaders struct {
+	Link *string
+}
+
+type IdentifierList200JSONResponse struct {
+	Body    IdentifierV2Page
+	Headers IdentifierList200ResponseHeaders
+}
+
+func (response IdentifierList200JSONResponse) VisitIdentifierListResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type IdentifierRequestObject struct {
+	Id     PatientV2Id `json:"id"`
+	Params IdentifierParams
+	Body   *IdentifierJSONRequestBody
+}
+
+type IdentifierResponseObject interface {
+	VisitIdentifierResponse(ctx *fiber.Ctx) error
+}
+
+type Identifier201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type Identifier201JSONResponse struct {
+	Body    IdentifierV2
+	Headers Identifier201ResponseHeaders
+}
+
+func (response Identifier201JSONResponse) VisitIdentifierResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type IdentifierDeleteRequestObject struct {
+	Id      PatientV2Id `json:"id"`
+	ChildId ChildId     `json:"childId"`
+	Params  IdentifierDeleteParams
+}
+
+type IdentifierDeleteResponseObject interface {
+	VisitIdentifierDeleteResponse(ctx *fiber.Ctx) error
+}
+
+type IdentifierDelete200JSONResponse struct{ DeactivatedJSONResponse }
+
+func (response IdentifierDelete200JSONResponse) VisitIdentifierDeleteResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
 }
 
 type ListPatientsRequestObject struct {
@@ -950,6 +4263,390 @@ func (response UpdatePatient200JSONResponse) VisitUpdatePatientResponse(ctx *fib
 	return ctx.JSON(&response.Body)
 }
 
+type ListAddressesRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	Params    ListAddressesParams
+}
+
+type ListAddressesResponseObject interface {
+	VisitListAddressesResponse(ctx *fiber.Ctx) error
+}
+
+type ListAddresses200ResponseHeaders struct {
+	Link *string
+}
+
+type ListAddresses200JSONResponse struct {
+	Body    AddressPage
+	Headers ListAddresses200ResponseHeaders
+}
+
+func (response ListAddresses200JSONResponse) VisitListAddressesResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateAddressRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	Params    CreateAddressParams
+	Body      *CreateAddressJSONRequestBody
+}
+
+type CreateAddressResponseObject interface {
+	VisitCreateAddressResponse(ctx *fiber.Ctx) error
+}
+
+type CreateAddress200ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateAddress200JSONResponse struct {
+	Body    AddressResponseDTO
+	Headers CreateAddress200ResponseHeaders
+}
+
+func (response CreateAddress200JSONResponse) VisitCreateAddressResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteAddressRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+	Params    DeleteAddressParams
+}
+
+type DeleteAddressResponseObject interface {
+	VisitDeleteAddressResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteAddress200JSONResponse struct{ DeactivatedJSONResponse }
+
+func (response DeleteAddress200JSONResponse) VisitDeleteAddressResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadAddressRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+}
+
+type ReadAddressResponseObject interface {
+	VisitReadAddressResponse(ctx *fiber.Ctx) error
+}
+
+type ReadAddress200JSONResponse struct{ AddressJSONResponse }
+
+func (response ReadAddress200JSONResponse) VisitReadAddressResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UpdateAddressRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+	Params    UpdateAddressParams
+	Body      *UpdateAddressJSONRequestBody
+}
+
+type UpdateAddressResponseObject interface {
+	VisitUpdateAddressResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateAddress200JSONResponse struct{ AddressJSONResponse }
+
+func (response UpdateAddress200JSONResponse) VisitUpdateAddressResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListAliasesRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	Params    ListAliasesParams
+}
+
+type ListAliasesResponseObject interface {
+	VisitListAliasesResponse(ctx *fiber.Ctx) error
+}
+
+type ListAliases200ResponseHeaders struct {
+	Link *string
+}
+
+type ListAliases200JSONResponse struct {
+	Body    AliasPage
+	Headers ListAliases200ResponseHeaders
+}
+
+func (response ListAliases200JSONResponse) VisitListAliasesResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateAliasRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	Params    CreateAliasParams
+	Body      *CreateAliasJSONRequestBody
+}
+
+type CreateAliasResponseObject interface {
+	VisitCreateAliasResponse(ctx *fiber.Ctx) error
+}
+
+type CreateAlias200ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateAlias200JSONResponse struct {
+	Body    AliasResponseDTO
+	Headers CreateAlias200ResponseHeaders
+}
+
+func (response CreateAlias200JSONResponse) VisitCreateAliasResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteAliasRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+	Params    DeleteAliasParams
+}
+
+type DeleteAliasResponseObject interface {
+	VisitDeleteAliasResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteAlias200JSONResponse struct{ DeactivatedJSONResponse }
+
+func (response DeleteAlias200JSONResponse) VisitDeleteAliasResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadAliasRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+}
+
+type ReadAliasResponseObject interface {
+	VisitReadAliasResponse(ctx *fiber.Ctx) error
+}
+
+type ReadAlias200JSONResponse struct{ AliasJSONResponse }
+
+func (response ReadAlias200JSONResponse) VisitReadAliasResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UpdateAliasRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+	Params    UpdateAliasParams
+	Body      *UpdateAliasJSONRequestBody
+}
+
+type UpdateAliasResponseObject interface {
+	VisitUpdateAliasResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateAlias200JSONResponse struct{ AliasJSONResponse }
+
+func (response UpdateAlias200JSONResponse) VisitUpdateAliasResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListContactsRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	Params    ListContactsParams
+}
+
+type ListContactsResponseObject interface {
+	VisitListContactsResponse(ctx *fiber.Ctx) error
+}
+
+type ListContacts200ResponseHeaders struct {
+	Link *string
+}
+
+type ListContacts200JSONResponse struct {
+	Body    ContactPage
+	Headers ListContacts200ResponseHeaders
+}
+
+func (response ListContacts200JSONResponse) VisitListContactsResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateContactRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	Params    CreateContactParams
+	Body      *CreateContactJSONRequestBody
+}
+
+type CreateContactResponseObject interface {
+	VisitCreateContactResponse(ctx *fiber.Ctx) error
+}
+
+type CreateContact200ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateContact200JSONResponse struct {
+	Body    ContactResponseDTO
+	Headers CreateContact200ResponseHeaders
+}
+
+func (response CreateContact200JSONResponse) VisitCreateContactResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteContactRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+	Params    DeleteContactParams
+}
+
+type DeleteContactResponseObject interface {
+	VisitDeleteContactResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteContact200JSONResponse struct{ DeactivatedJSONResponse }
+
+func (response DeleteContact200JSONResponse) VisitDeleteContactResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadContactRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+}
+
+type ReadContactResponseObject interface {
+	VisitReadContactResponse(ctx *fiber.Ctx) error
+}
+
+type ReadContact200JSONResponse struct{ ContactJSONResponse }
+
+func (response ReadContact200JSONResponse) VisitReadContactResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UpdateContactRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+	Params    UpdateContactParams
+	Body      *UpdateContactJSONRequestBody
+}
+
+type UpdateContactResponseObject interface {
+	VisitUpdateContactResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateContact200JSONResponse struct{ ContactJSONResponse }
+
+func (response UpdateContact200JSONResponse) VisitUpdateContactResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
 type UnmarkDeceasedRequestObject struct {
 	PatientId PatientId `json:"patientId"`
 	Params    UnmarkDeceasedParams
@@ -1041,6 +4738,134 @@ func (response ListHistory200JSONResponse) VisitListHistoryResponse(ctx *fiber.C
 	return ctx.JSON(&response.Body)
 }
 
+type ListIdentifiersRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	Params    ListIdentifiersParams
+}
+
+type ListIdentifiersResponseObject interface {
+	VisitListIdentifiersResponse(ctx *fiber.Ctx) error
+}
+
+type ListIdentifiers200ResponseHeaders struct {
+	Link *string
+}
+
+type ListIdentifiers200JSONResponse struct {
+	Body    IdentifierPage
+	Headers ListIdentifiers200ResponseHeaders
+}
+
+func (response ListIdentifiers200JSONResponse) VisitListIdentifiersResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateIdentifierRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	Params    CreateIdentifierParams
+	Body      *CreateIdentifierJSONRequestBody
+}
+
+type CreateIdentifierResponseObject interface {
+	VisitCreateIdentifierResponse(ctx *fiber.Ctx) error
+}
+
+type CreateIdentifier200ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateIdentifier200JSONResponse struct {
+	Body    IdentifierResponseDTO
+	Headers CreateIdentifier200ResponseHeaders
+}
+
+func (response CreateIdentifier200JSONResponse) VisitCreateIdentifierResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type DeleteIdentifierRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+	Params    DeleteIdentifierParams
+}
+
+type DeleteIdentifierResponseObject interface {
+	VisitDeleteIdentifierResponse(ctx *fiber.Ctx) error
+}
+
+type DeleteIdentifier200JSONResponse struct{ DeactivatedJSONResponse }
+
+func (response DeleteIdentifier200JSONResponse) VisitDeleteIdentifierResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response)
+}
+
+type ReadIdentifierRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+}
+
+type ReadIdentifierResponseObject interface {
+	VisitReadIdentifierResponse(ctx *fiber.Ctx) error
+}
+
+type ReadIdentifier200JSONResponse struct{ IdentifierJSONResponse }
+
+func (response ReadIdentifier200JSONResponse) VisitReadIdentifierResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type UpdateIdentifierRequestObject struct {
+	PatientId PatientId `json:"patientId"`
+	ChildId   ChildId   `json:"childId"`
+	Params    UpdateIdentifierParams
+	Body      *UpdateIdentifierJSONRequestBody
+}
+
+type UpdateIdentifierResponseObject interface {
+	VisitUpdateIdentifierResponse(ctx *fiber.Ctx) error
+}
+
+type UpdateIdentifier200JSONResponse struct{ IdentifierJSONResponse }
+
+func (response UpdateIdentifier200JSONResponse) VisitUpdateIdentifierResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
 type RestorePatientRequestObject struct {
 	PatientId PatientId `json:"patientId"`
 	Params    RestorePatientParams
@@ -1064,6 +4889,48 @@ func (response RestorePatient200JSONResponse) VisitRestorePatientResponse(ctx *f
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+	// Patient Create a patient (v2)
+	// (POST /v2/patient)
+	Patient(ctx context.Context, request PatientRequestObject) (PatientResponseObject, error)
+	// Echo Read a whole record (v2)
+	// (GET /v2/patient/{id})
+	Echo(ctx context.Context, request EchoRequestObject) (EchoResponseObject, error)
+	// AddressList List a patient's addresses (v2)
+	// (GET /v2/patient/{id}/address)
+	AddressList(ctx context.Context, request AddressListRequestObject) (AddressListResponseObject, error)
+	// Address Add an address (v2)
+	// (POST /v2/patient/{id}/address)
+	Address(ctx context.Context, request AddressRequestObject) (AddressResponseObject, error)
+	// AddressDelete Deactivate an address (v2)
+	// (DELETE /v2/patient/{id}/address/{childId})
+	AddressDelete(ctx context.Context, request AddressDeleteRequestObject) (AddressDeleteResponseObject, error)
+	// AliasList List a patient's aliases (v2)
+	// (GET /v2/patient/{id}/alias)
+	AliasList(ctx context.Context, request AliasListRequestObject) (AliasListResponseObject, error)
+	// Alias Add an alias (v2)
+	// (POST /v2/patient/{id}/alias)
+	Alias(ctx context.Context, request AliasRequestObject) (AliasResponseObject, error)
+	// AliasDelete Deactivate an alias (v2)
+	// (DELETE /v2/patient/{id}/alias/{childId})
+	AliasDelete(ctx context.Context, request AliasDeleteRequestObject) (AliasDeleteResponseObject, error)
+	// ContactList List a patient's contacts (v2)
+	// (GET /v2/patient/{id}/contact)
+	ContactList(ctx context.Context, request ContactListRequestObject) (ContactListResponseObject, error)
+	// Contact Add a contact point (v2)
+	// (POST /v2/patient/{id}/contact)
+	Contact(ctx context.Context, request ContactRequestObject) (ContactResponseObject, error)
+	// ContactDelete Deactivate a contact point (v2)
+	// (DELETE /v2/patient/{id}/contact/{childId})
+	ContactDelete(ctx context.Context, request ContactDeleteRequestObject) (ContactDeleteResponseObject, error)
+	// IdentifierList List a patient's identifiers (v2)
+	// (GET /v2/patient/{id}/identifier)
+	IdentifierList(ctx context.Context, request IdentifierListRequestObject) (IdentifierListResponseObject, error)
+	// Identifier Add an identifier (v2)
+	// (POST /v2/patient/{id}/identifier)
+	Identifier(ctx context.Context, request IdentifierRequestObject) (IdentifierResponseObject, error)
+	// IdentifierDelete Deactivate an identifier (v2)
+	// (DELETE /v2/patient/{id}/identifier/{childId})
+	IdentifierDelete(ctx context.Context, request IdentifierDeleteRequestObject) (IdentifierDeleteResponseObject, error)
 	// ListPatients List patients
 	// (GET /v3/patient)
 	ListPatients(ctx context.Context, request ListPatientsRequestObject) (ListPatientsResponseObject, error)
@@ -1082,6 +4949,51 @@ type StrictServerInterface interface {
 	// UpdatePatient Update a patient
 	// (PATCH /v3/patient/{patientId})
 	UpdatePatient(ctx context.Context, request UpdatePatientRequestObject) (UpdatePatientResponseObject, error)
+	// ListAddresses List a patient's addresses
+	// (GET /v3/patient/{patientId}/address)
+	ListAddresses(ctx context.Context, request ListAddressesRequestObject) (ListAddressesResponseObject, error)
+	// CreateAddress Add an address
+	// (POST /v3/patient/{patientId}/address)
+	CreateAddress(ctx context.Context, request CreateAddressRequestObject) (CreateAddressResponseObject, error)
+	// DeleteAddress Deactivate an address
+	// (DELETE /v3/patient/{patientId}/address/{childId})
+	DeleteAddress(ctx context.Context, request DeleteAddressRequestObject) (DeleteAddressResponseObject, error)
+	// ReadAddress Read an address
+	// (GET /v3/patient/{patientId}/address/{childId})
+	ReadAddress(ctx context.Context, request ReadAddressRequestObject) (ReadAddressResponseObject, error)
+	// UpdateAddress Update an address
+	// (PATCH /v3/patient/{patientId}/address/{childId})
+	UpdateAddress(ctx context.Context, request UpdateAddressRequestObject) (UpdateAddressResponseObject, error)
+	// ListAliases List a patient's aliases
+	// (GET /v3/patient/{patientId}/alias)
+	ListAliases(ctx context.Context, request ListAliasesRequestObject) (ListAliasesResponseObject, error)
+	// CreateAlias Add an alias
+	// (POST /v3/patient/{patientId}/alias)
+	CreateAlias(ctx context.Context, request CreateAliasRequestObject) (CreateAliasResponseObject, error)
+	// DeleteAlias Deactivate an alias
+	// (DELETE /v3/patient/{patientId}/alias/{childId})
+	DeleteAlias(ctx context.Context, request DeleteAliasRequestObject) (DeleteAliasResponseObject, error)
+	// ReadAlias Read an alias
+	// (GET /v3/patient/{patientId}/alias/{childId})
+	ReadAlias(ctx context.Context, request ReadAliasRequestObject) (ReadAliasResponseObject, error)
+	// UpdateAlias Update an alias
+	// (PATCH /v3/patient/{patientId}/alias/{childId})
+	UpdateAlias(ctx context.Context, request UpdateAliasRequestObject) (UpdateAliasResponseObject, error)
+	// ListContacts List a patient's contacts
+	// (GET /v3/patient/{patientId}/contact)
+	ListContacts(ctx context.Context, request ListContactsRequestObject) (ListContactsResponseObject, error)
+	// CreateContact Add a contact point
+	// (POST /v3/patient/{patientId}/contact)
+	CreateContact(ctx context.Context, request CreateContactRequestObject) (CreateContactResponseObject, error)
+	// DeleteContact Deactivate a contact point
+	// (DELETE /v3/patient/{patientId}/contact/{childId})
+	DeleteContact(ctx context.Context, request DeleteContactRequestObject) (DeleteContactResponseObject, error)
+	// ReadContact Read a contact point
+	// (GET /v3/patient/{patientId}/contact/{childId})
+	ReadContact(ctx context.Context, request ReadContactRequestObject) (ReadContactResponseObject, error)
+	// UpdateContact Update a contact point
+	// (PATCH /v3/patient/{patientId}/contact/{childId})
+	UpdateContact(ctx context.Context, request UpdateContactRequestObject) (UpdateContactResponseObject, error)
 	// UnmarkDeceased Undo a mistaken mark
 	// (DELETE /v3/patient/{patientId}/deceased)
 	UnmarkDeceased(ctx context.Context, request UnmarkDeceasedRequestObject) (UnmarkDeceasedResponseObject, error)
@@ -1094,6 +5006,21 @@ type StrictServerInterface interface {
 	// ListHistory List a patient's changes
 	// (GET /v3/patient/{patientId}/history)
 	ListHistory(ctx context.Context, request ListHistoryRequestObject) (ListHistoryResponseObject, error)
+	// ListIdentifiers List a patient's identifiers
+	// (GET /v3/patient/{patientId}/identifier)
+	ListIdentifiers(ctx context.Context, request ListIdentifiersRequestObject) (ListIdentifiersResponseObject, error)
+	// CreateIdentifier Add an identifier
+	// (POST /v3/patient/{patientId}/identifier)
+	CreateIdentifier(ctx context.Context, request CreateIdentifierRequestObject) (CreateIdentifierResponseObject, error)
+	// DeleteIdentifier Deactivate an identifier
+	// (DELETE /v3/patient/{patientId}/identifier/{childId})
+	DeleteIdentifier(ctx context.Context, request DeleteIdentifierRequestObject) (DeleteIdentifierResponseObject, error)
+	// ReadIdentifier Read an identifier
+	// (GET /v3/patient/{patientId}/identifier/{childId})
+	ReadIdentifier(ctx context.Context, request ReadIdentifierRequestObject) (ReadIdentifierResponseObject, error)
+	// UpdateIdentifier Update an identifier
+	// (PATCH /v3/patient/{patientId}/identifier/{childId})
+	UpdateIdentifier(ctx context.Context, request UpdateIdentifierRequestObject) (UpdateIdentifierResponseObject, error)
 	// RestorePatient Restore a soft-deleted patient
 	// (POST /v3/patient/{patientId}/restore)
 	RestorePatient(ctx context.Context, request RestorePatientRequestObject) (RestorePatientResponseObject, error)
@@ -1116,6 +5043,471 @@ type strictHandler struct {
 // validation. It is defined here as well so generated code does not import the
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
+
+// Patient operation middleware
+func (sh *strictHandler) Patient(ctx *fiber.Ctx, params PatientParams) error {
+	var request PatientRequestObject
+
+	request.Params = params
+
+	var body PatientJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Patient(ctx.UserContext(), request.(PatientRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Patient")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(PatientResponseObject); ok {
+		if err := validResponse.VisitPatientResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Echo operation middleware
+func (sh *strictHandler) Echo(ctx *fiber.Ctx, id PatientV2Id, params EchoParams) error {
+	var request EchoRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Echo(ctx.UserContext(), request.(EchoRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Echo")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(EchoResponseObject); ok {
+		if err := validResponse.VisitEchoResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AddressList operation middleware
+func (sh *strictHandler) AddressList(ctx *fiber.Ctx, id PatientV2Id, params AddressListParams) error {
+	var request AddressListRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AddressList(ctx.UserContext(), request.(AddressListRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddressList")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AddressListResponseObject); ok {
+		if err := validResponse.VisitAddressListResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Address operation middleware
+func (sh *strictHandler) Address(ctx *fiber.Ctx, id PatientV2Id, params AddressParams) error {
+	var request AddressRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body AddressJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Address(ctx.UserContext(), request.(AddressRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Address")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AddressResponseObject); ok {
+		if err := validResponse.VisitAddressResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AddressDelete operation middleware
+func (sh *strictHandler) AddressDelete(ctx *fiber.Ctx, id PatientV2Id, childId ChildId, params AddressDeleteParams) error {
+	var request AddressDeleteRequestObject
+
+	request.Id = id
+	request.ChildId = childId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AddressDelete(ctx.UserContext(), request.(AddressDeleteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AddressDelete")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AddressDeleteResponseObject); ok {
+		if err := validResponse.VisitAddressDeleteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AliasList operation middleware
+func (sh *strictHandler) AliasList(ctx *fiber.Ctx, id PatientV2Id, params AliasListParams) error {
+	var request AliasListRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AliasList(ctx.UserContext(), request.(AliasListRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AliasList")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AliasListResponseObject); ok {
+		if err := validResponse.VisitAliasListResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Alias operation middleware
+func (sh *strictHandler) Alias(ctx *fiber.Ctx, id PatientV2Id, params AliasParams) error {
+	var request AliasRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body AliasJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Alias(ctx.UserContext(), request.(AliasRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Alias")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AliasResponseObject); ok {
+		if err := validResponse.VisitAliasResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// AliasDelete operation middleware
+func (sh *strictHandler) AliasDelete(ctx *fiber.Ctx, id PatientV2Id, childId ChildId, params AliasDeleteParams) error {
+	var request AliasDeleteRequestObject
+
+	request.Id = id
+	request.ChildId = childId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.AliasDelete(ctx.UserContext(), request.(AliasDeleteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "AliasDelete")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(AliasDeleteResponseObject); ok {
+		if err := validResponse.VisitAliasDeleteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ContactList operation middleware
+func (sh *strictHandler) ContactList(ctx *fiber.Ctx, id PatientV2Id, params ContactListParams) error {
+	var request ContactListRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ContactList(ctx.UserContext(), request.(ContactListRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ContactList")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ContactListResponseObject); ok {
+		if err := validResponse.VisitContactListResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Contact operation middleware
+func (sh *strictHandler) Contact(ctx *fiber.Ctx, id PatientV2Id, params ContactParams) error {
+	var request ContactRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body ContactJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Contact(ctx.UserContext(), request.(ContactRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Contact")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ContactResponseObject); ok {
+		if err := validResponse.VisitContactResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ContactDelete operation middleware
+func (sh *strictHandler) ContactDelete(ctx *fiber.Ctx, id PatientV2Id, childId ChildId, params ContactDeleteParams) error {
+	var request ContactDeleteRequestObject
+
+	request.Id = id
+	request.ChildId = childId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ContactDelete(ctx.UserContext(), request.(ContactDeleteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ContactDelete")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ContactDeleteResponseObject); ok {
+		if err := validResponse.VisitContactDeleteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// IdentifierList operation middleware
+func (sh *strictHandler) IdentifierList(ctx *fiber.Ctx, id PatientV2Id, params IdentifierListParams) error {
+	var request IdentifierListRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.IdentifierList(ctx.UserContext(), request.(IdentifierListRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "IdentifierList")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(IdentifierListResponseObject); ok {
+		if err := validResponse.VisitIdentifierListResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// Identifier operation middleware
+func (sh *strictHandler) Identifier(ctx *fiber.Ctx, id PatientV2Id, params IdentifierParams) error {
+	var request IdentifierRequestObject
+
+	request.Id = id
+	request.Params = params
+
+	var body IdentifierJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.Identifier(ctx.UserContext(), request.(IdentifierRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "Identifier")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(IdentifierResponseObject); ok {
+		if err := validResponse.VisitIdentifierResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// IdentifierDelete operation middleware
+func (sh *strictHandler) IdentifierDelete(ctx *fiber.Ctx, id PatientV2Id, childId ChildId, params IdentifierDeleteParams) error {
+	var request IdentifierDeleteRequestObject
+
+	request.Id = id
+	request.ChildId = childId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.IdentifierDelete(ctx.UserContext(), request.(IdentifierDeleteRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "IdentifierDelete")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(IdentifierDeleteResponseObject); ok {
+		if err := validResponse.VisitIdentifierDeleteResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
 
 // ListPatients operation middleware
 func (sh *strictHandler) ListPatients(ctx *fiber.Ctx, params ListPatientsParams) error {
@@ -1307,6 +5699,516 @@ func (sh *strictHandler) UpdatePatient(ctx *fiber.Ctx, patientId PatientId, para
 	return nil
 }
 
+// ListAddresses operation middleware
+func (sh *strictHandler) ListAddresses(ctx *fiber.Ctx, patientId PatientId, params ListAddressesParams) error {
+	var request ListAddressesRequestObject
+
+	request.PatientId = patientId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAddresses(ctx.UserContext(), request.(ListAddressesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAddresses")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAddressesResponseObject); ok {
+		if err := validResponse.VisitListAddressesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAddress operation middleware
+func (sh *strictHandler) CreateAddress(ctx *fiber.Ctx, patientId PatientId, params CreateAddressParams) error {
+	var request CreateAddressRequestObject
+
+	request.PatientId = patientId
+	request.Params = params
+
+	var body CreateAddressJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAddress(ctx.UserContext(), request.(CreateAddressRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAddress")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAddressResponseObject); ok {
+		if err := validResponse.VisitCreateAddressResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAddress operation middleware
+func (sh *strictHandler) DeleteAddress(ctx *fiber.Ctx, patientId PatientId, childId ChildId, params DeleteAddressParams) error {
+	var request DeleteAddressRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAddress(ctx.UserContext(), request.(DeleteAddressRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAddress")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAddressResponseObject); ok {
+		if err := validResponse.VisitDeleteAddressResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadAddress operation middleware
+func (sh *strictHandler) ReadAddress(ctx *fiber.Ctx, patientId PatientId, childId ChildId) error {
+	var request ReadAddressRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadAddress(ctx.UserContext(), request.(ReadAddressRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadAddress")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadAddressResponseObject); ok {
+		if err := validResponse.VisitReadAddressResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateAddress operation middleware
+func (sh *strictHandler) UpdateAddress(ctx *fiber.Ctx, patientId PatientId, childId ChildId, params UpdateAddressParams) error {
+	var request UpdateAddressRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+	request.Params = params
+
+	var body UpdateAddressJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateAddress(ctx.UserContext(), request.(UpdateAddressRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateAddress")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateAddressResponseObject); ok {
+		if err := validResponse.VisitUpdateAddressResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListAliases operation middleware
+func (sh *strictHandler) ListAliases(ctx *fiber.Ctx, patientId PatientId, params ListAliasesParams) error {
+	var request ListAliasesRequestObject
+
+	request.PatientId = patientId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListAliases(ctx.UserContext(), request.(ListAliasesRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListAliases")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListAliasesResponseObject); ok {
+		if err := validResponse.VisitListAliasesResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateAlias operation middleware
+func (sh *strictHandler) CreateAlias(ctx *fiber.Ctx, patientId PatientId, params CreateAliasParams) error {
+	var request CreateAliasRequestObject
+
+	request.PatientId = patientId
+	request.Params = params
+
+	var body CreateAliasJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateAlias(ctx.UserContext(), request.(CreateAliasRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateAlias")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateAliasResponseObject); ok {
+		if err := validResponse.VisitCreateAliasResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteAlias operation middleware
+func (sh *strictHandler) DeleteAlias(ctx *fiber.Ctx, patientId PatientId, childId ChildId, params DeleteAliasParams) error {
+	var request DeleteAliasRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteAlias(ctx.UserContext(), request.(DeleteAliasRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteAlias")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteAliasResponseObject); ok {
+		if err := validResponse.VisitDeleteAliasResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadAlias operation middleware
+func (sh *strictHandler) ReadAlias(ctx *fiber.Ctx, patientId PatientId, childId ChildId) error {
+	var request ReadAliasRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadAlias(ctx.UserContext(), request.(ReadAliasRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadAlias")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadAliasResponseObject); ok {
+		if err := validResponse.VisitReadAliasResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateAlias operation middleware
+func (sh *strictHandler) UpdateAlias(ctx *fiber.Ctx, patientId PatientId, childId ChildId, params UpdateAliasParams) error {
+	var request UpdateAliasRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+	request.Params = params
+
+	var body UpdateAliasJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateAlias(ctx.UserContext(), request.(UpdateAliasRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateAlias")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateAliasResponseObject); ok {
+		if err := validResponse.VisitUpdateAliasResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListContacts operation middleware
+func (sh *strictHandler) ListContacts(ctx *fiber.Ctx, patientId PatientId, params ListContactsParams) error {
+	var request ListContactsRequestObject
+
+	request.PatientId = patientId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListContacts(ctx.UserContext(), request.(ListContactsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListContacts")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListContactsResponseObject); ok {
+		if err := validResponse.VisitListContactsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateContact operation middleware
+func (sh *strictHandler) CreateContact(ctx *fiber.Ctx, patientId PatientId, params CreateContactParams) error {
+	var request CreateContactRequestObject
+
+	request.PatientId = patientId
+	request.Params = params
+
+	var body CreateContactJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateContact(ctx.UserContext(), request.(CreateContactRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateContact")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateContactResponseObject); ok {
+		if err := validResponse.VisitCreateContactResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteContact operation middleware
+func (sh *strictHandler) DeleteContact(ctx *fiber.Ctx, patientId PatientId, childId ChildId, params DeleteContactParams) error {
+	var request DeleteContactRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteContact(ctx.UserContext(), request.(DeleteContactRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteContact")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteContactResponseObject); ok {
+		if err := validResponse.VisitDeleteContactResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadContact operation middleware
+func (sh *strictHandler) ReadContact(ctx *fiber.Ctx, patientId PatientId, childId ChildId) error {
+	var request ReadContactRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadContact(ctx.UserContext(), request.(ReadContactRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadContact")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadContactResponseObject); ok {
+		if err := validResponse.VisitReadContactResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateContact operation middleware
+func (sh *strictHandler) UpdateContact(ctx *fiber.Ctx, patientId PatientId, childId ChildId, params UpdateContactParams) error {
+	var request UpdateContactRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+	request.Params = params
+
+	var body UpdateContactJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateContact(ctx.UserContext(), request.(UpdateContactRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateContact")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateContactResponseObject); ok {
+		if err := validResponse.VisitUpdateContactResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
 // UnmarkDeceased operation middleware
 func (sh *strictHandler) UnmarkDeceased(ctx *fiber.Ctx, patientId PatientId, params UnmarkDeceasedParams) error {
 	var request UnmarkDeceasedRequestObject
@@ -1427,6 +6329,176 @@ func (sh *strictHandler) ListHistory(ctx *fiber.Ctx, patientId PatientId, params
 		return err
 	} else if validResponse, ok := response.(ListHistoryResponseObject); ok {
 		if err := validResponse.VisitListHistoryResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListIdentifiers operation middleware
+func (sh *strictHandler) ListIdentifiers(ctx *fiber.Ctx, patientId PatientId, params ListIdentifiersParams) error {
+	var request ListIdentifiersRequestObject
+
+	request.PatientId = patientId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListIdentifiers(ctx.UserContext(), request.(ListIdentifiersRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListIdentifiers")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListIdentifiersResponseObject); ok {
+		if err := validResponse.VisitListIdentifiersResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateIdentifier operation middleware
+func (sh *strictHandler) CreateIdentifier(ctx *fiber.Ctx, patientId PatientId, params CreateIdentifierParams) error {
+	var request CreateIdentifierRequestObject
+
+	request.PatientId = patientId
+	request.Params = params
+
+	var body CreateIdentifierJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateIdentifier(ctx.UserContext(), request.(CreateIdentifierRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateIdentifier")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateIdentifierResponseObject); ok {
+		if err := validResponse.VisitCreateIdentifierResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// DeleteIdentifier operation middleware
+func (sh *strictHandler) DeleteIdentifier(ctx *fiber.Ctx, patientId PatientId, childId ChildId, params DeleteIdentifierParams) error {
+	var request DeleteIdentifierRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.DeleteIdentifier(ctx.UserContext(), request.(DeleteIdentifierRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "DeleteIdentifier")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(DeleteIdentifierResponseObject); ok {
+		if err := validResponse.VisitDeleteIdentifierResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadIdentifier operation middleware
+func (sh *strictHandler) ReadIdentifier(ctx *fiber.Ctx, patientId PatientId, childId ChildId) error {
+	var request ReadIdentifierRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadIdentifier(ctx.UserContext(), request.(ReadIdentifierRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadIdentifier")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadIdentifierResponseObject); ok {
+		if err := validResponse.VisitReadIdentifierResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// UpdateIdentifier operation middleware
+func (sh *strictHandler) UpdateIdentifier(ctx *fiber.Ctx, patientId PatientId, childId ChildId, params UpdateIdentifierParams) error {
+	var request UpdateIdentifierRequestObject
+
+	request.PatientId = patientId
+	request.ChildId = childId
+	request.Params = params
+
+	var body UpdateIdentifierJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.UpdateIdentifier(ctx.UserContext(), request.(UpdateIdentifierRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "UpdateIdentifier")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(UpdateIdentifierResponseObject); ok {
+		if err := validResponse.VisitUpdateIdentifierResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

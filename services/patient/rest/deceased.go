@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"github.com/patient-mesh/patient-mesh/libs/civil"
+	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/libs/web/body"
 	"github.com/patient-mesh/patient-mesh/services/patient"
 	"github.com/patient-mesh/patient-mesh/services/patient/api"
@@ -45,4 +47,16 @@ func (s *Server) UnmarkDeceased(ctx context.Context, r api.UnmarkDeceasedRequest
 		return nil, err
 	}
 	return api.UnmarkDeceased200JSONResponse{DeceasedJSONResponse: deceasedResponse(p)}, nil
+}
+
+func deceasedResponse(p patient.Patient) api.DeceasedJSONResponse {
+	d, etag := p.Deceased, web.ETag(p.Version)
+	shown := api.DeceasedResponseDTO{Deceased: d.Deceased, Source: d.Source, Note: d.Note}
+	if d.Date != nil {
+		shown.DeceasedDate = civil.Format(*d.Date)
+	}
+	if d.UpdatedAt != nil {
+		shown.UpdatedAt = instant(*d.UpdatedAt)
+	}
+	return api.DeceasedJSONResponse{Body: shown, Headers: api.DeceasedResponseHeaders{ETag: &etag}}
 }

@@ -99,8 +99,9 @@ func planLimit(limit int) error {
 }
 
 const (
-	read = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`
-	find = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND (deleted_at IS NULL OR $3)`
+	read   = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`
+	isLive = `SELECT EXISTS (SELECT FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL)`
+	find   = `SELECT ` + columns + ` FROM patient WHERE tenant_id = $1 AND id = $2 AND (deleted_at IS NULL OR $3)`
 )
 
 // Read gives a patient by primary key, and keeps before that whether there was one.
@@ -112,6 +113,14 @@ func (s *Store) Read(ctx context.Context, tenant string, id int64, e audit.Entry
 		return nil, err
 	}
 	return found, s.seen(ctx, e, found != nil)
+}
+
+// Live is patient.Store's.
+func (s *Store) Live(ctx context.Context, tenant string, id int64) (bool, error) {
+	var found bool
+	b := pg.Tenant(tenant)
+	pg.Value(b, &found, isLive, tenant, id)
+	return found, s.db.Send(ctx, b)
 }
 
 // Find is patient.Store's.
@@ -220,7 +229,11 @@ func cursor(part page.Request, start int64) (int64, error) {
 	}
 	id, err := strconv.ParseInt(part.After, 10, 64)
 	if err != nil {
-		return 0, fault.InvalidFields([]fault.Field{{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"}})
+		return 0, invalidCursor()
 	}
 	return id, nil
+}
+
+func invalidCursor() error {
+	return fault.InvalidFields([]fault.Field{{Field: "after", Code: "invalid_cursor", Message: "is no cursor of this list"}})
 }

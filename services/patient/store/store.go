@@ -33,6 +33,11 @@ type Store struct {
 	ledger  *audit.Ledger
 	log     *slog.Logger
 	rollups chan string // tenants whose count has become long
+
+	addresses   *Addresses
+	contacts    *Contacts
+	aliases     *Aliases
+	identifiers *Identifiers
 }
 
 var _ patient.Store = (*Store)(nil)
@@ -42,7 +47,9 @@ const rollupQueue = 256
 
 // New makes a store. Its loops, RollUp and Sweep, are run beside it.
 func New(db *pg.DB, log *slog.Logger) *Store {
-	return &Store{db: db, ledger: audit.NewLedger(db), log: log, rollups: make(chan string, rollupQueue)}
+	s := &Store{db: db, ledger: audit.NewLedger(db), log: log, rollups: make(chan string, rollupQueue)}
+	s.addresses, s.contacts, s.aliases, s.identifiers = newAddresses(s), newContacts(s), newAliases(s), newIdentifiers(s)
+	return s
 }
 
 // oneIn is true once in n times, by chance, so that nothing needs to be counted.

@@ -13,7 +13,7 @@ import (
 )
 
 // Services are those that have a database.
-func Services() []string { return []string{"identity", "tenant", "patient"} }
+func Services() []string { return []string{"identity", "tenant", "patient", "attachment"} }
 
 // advisoryLock is held while databases are made, so that two who provision the same server take turns.
 const advisoryLock = 0x6d657368 // "mesh"
@@ -26,7 +26,8 @@ type Options struct {
 
 	// Password gives the password of a role; the role is set to it if it had another.
 	Password func(role string) string
-	// BeforeFirst runs before the first database is made that was not there; not at all when none is missing. May be nil.
+	// BeforeFirst runs before databases are made where none of them was there; not when a service gets its first one beside
+	// those of others. May be nil.
 	BeforeFirst func() error
 }
 
@@ -60,7 +61,7 @@ func Run(ctx context.Context, o Options) (map[string]Access, error) {
 	return access, nil
 }
 
-// announce calls BeforeFirst when a database is missing.
+// announce calls BeforeFirst when no database is there.
 func (o Options) announce(ctx context.Context, admin *pgx.Conn) error {
 	if o.BeforeFirst == nil {
 		return nil
@@ -73,7 +74,7 @@ func (o Options) announce(ctx context.Context, admin *pgx.Conn) error {
 	if err := admin.QueryRow(ctx, `SELECT count(*) FROM pg_database WHERE datname = ANY($1)`, names).Scan(&there); err != nil {
 		return fmt.Errorf("provision: %w", err)
 	}
-	if there == len(names) {
+	if there > 0 {
 		return nil
 	}
 	return o.BeforeFirst()

@@ -15,6 +15,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/patient"
 	"github.com/patient-mesh/patient-mesh/services/patient/api"
+	"github.com/patient-mesh/patient-mesh/services/patient/peer"
 	"github.com/patient-mesh/patient-mesh/services/patient/rest"
 	"github.com/patient-mesh/patient-mesh/services/patient/store"
 )
@@ -46,15 +47,30 @@ func serve(ctx context.Context) error {
 	defer db.Close()
 
 	patients := store.New(db, p.Logger)
-	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(p.Peers.Caller("tenant", p.Keyring, p.Name)), audit.Options{})
+	tenant := p.Peers.Caller("tenant", p.Keyring, p.Name)
+	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(tenant), audit.Options{})
 	if err != nil {
 		return err
 	}
-	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}))
+	options := p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready})
+	options.Stream = true // documents pass through
+	app, err := web.New(options)
 	if err != nil {
 		return err
 	}
-	server := &rest.Server{Patients: &patient.Service{Store: patients, Now: time.Now, NewID: uuid.NewV7}}
+	verbs := &patient.Service{Store: patients, Now: time.Now, NewID: uuid.NewV7}
+	attachment := p.Peers.Caller("attachment", p.Keyring, p.Name)
+	server := &rest.Server{
+		Patients:  verbs,
+		Addresses: &patient.Addresses{Service: verbs, Store: patients.Addresses(), Name: "address"},
+		Contacts:  &patient.Contacts{Service: verbs, Store: patients.Contacts(), Name: "contact"},
+		Aliases:   &patient.Aliases{Service: verbs, Store: patients.Aliases(), Name: "alias"},
+		Identifiers: &patient.Identifiers{
+			Service: verbs, Store: patients.Identifiers(), Name: "identifier", Complete: patient.OwnAuthority(peer.NewTenants(tenant).Name),
+		},
+		Records: &patient.Records{Service: verbs, Store: patients, Documents: peer.NewDocuments(attachment)},
+	}
+	mountDocuments(app, &rest.Documents{Patients: verbs, Attachment: attachment.Pass})
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
 	return p.Serve(ctx, app, patients.RollUp, patients.Sweep, trail.Run)
