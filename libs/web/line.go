@@ -1,7 +1,6 @@
 package web
 
 import (
-	"errors"
 	"io"
 	"net"
 	"sync/atomic"
@@ -19,12 +18,13 @@ const (
 )
 
 // line is a client's connection. It knows three things that fasthttp does not tell: whether the client has ever sent
-// anything, whether it has ended its side, and whether it may still be sending when the connection closes.
+// anything, whether reading has ever failed, were it by the client's end, and whether the client may still be sending when
+// the connection closes.
 type line struct {
 	net.Conn
 	idle    time.Duration // the longest pause of a stream
 	begun   atomic.Bool
-	ended   atomic.Bool
+	failed  atomic.Bool
 	lingers atomic.Bool
 }
 
@@ -33,15 +33,15 @@ func (l *line) Read(p []byte) (int, error) {
 	if n > 0 && !l.begun.Load() {
 		l.begun.Store(true)
 	}
-	if errors.Is(err, io.EOF) {
-		l.ended.Store(true)
+	if err != nil {
+		l.failed.Store(true)
 	}
 	return n, err
 }
 
 // Close closes the connection; where it lingers, not before the client has had the time to read what was answered.
 func (l *line) Close() error {
-	if l.lingers.Load() && !l.ended.Load() {
+	if l.lingers.Load() {
 		l.linger()
 	}
 	return l.Conn.Close()

@@ -423,6 +423,45 @@ func TestBrokenUpload(t *testing.T) {
 	}
 }
 
+// Everything has come but the very last line, and then nothing does: the client has gone, or is silent.
+func TestUploadWithoutItsLastLine(t *testing.T) {
+	var received atomic.Int64
+	results := make(chan error, 1)
+	handler := func(c *fiber.Ctx) error {
+		_, err := io.Copy(io.Discard, io.TeeReader(web.Incoming(c, limit), counter{&received}))
+		results <- err
+		return err
+	}
+	for _, end := range []string{"", "0", "0\r\n"} {
+		for name, leave := range map[string]func(*net.TCPConn) error{
+			"resets": func(conn *net.TCPConn) error { return errors.Join(conn.SetLinger(0), conn.Close()) }, "is silent": func(*net.TCPConn) error { return nil },
+		} {
+			received.Store(0)
+			conn, err := net.Dial("tcp", serve(t, web.Options{Idle: 100 * time.Millisecond}, handler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			io.WriteString(conn, "PUT / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"+end)
+			until(t, "the handler has read", func() bool { return received.Load() == 5 })
+			if err := leave(conn.(*net.TCPConn)); err != nil {
+				t.Error(err)
+			}
+			if err := <-results; !fault.Is(err, fault.Invalid) {
+				t.Errorf("%q, and the client %s: the upload ended with %v", end, name, err)
+			}
+			conn.Close()
+		}
+	}
+}
+
+// counter counts what is written to it.
+type counter struct{ n *atomic.Int64 }
+
+func (c counter) Write(p []byte) (int, error) {
+	c.n.Add(int64(len(p)))
+	return len(p), nil
+}
+
 // An upstream that breaks off must not look like one that is done.
 func TestBrokenDownload(t *testing.T) {
 	var log syncBuffer

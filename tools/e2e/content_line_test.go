@@ -115,7 +115,7 @@ func TestUploadsThatBreakOff(t *testing.T) {
 	heard := 0 // of how many the service hears in any case: they are passed on from 8 KiB, and a reset can overtake them
 	for _, cut := range cuts {
 		for name, end := range endings {
-			d := c.attach(patient, map[string]any{"title": name})
+			d := c.attach(patient, map[string]any{"title": fmt.Sprintf("%s after %d bytes that begin with %.10q and end with %.10q (%.20s)", name, len(cut.body), cut.body, cut.body[max(0, len(cut.body)-10):], cut.lines)})
 			path := []string{d.at, of2(d.at)}[len(broken)%2] + "/content"
 			w := c.dial().ask(http.MethodPut, path, cut.lines, cut.body)
 			end(w.conn)
@@ -131,6 +131,10 @@ func TestUploadsThatBreakOff(t *testing.T) {
 		}
 	}
 	for i, d := range broken {
+		if a := c.get(d.at+"/content"); a.status == ok {
+			t.Errorf("the upload that %s left %d bytes", d.Title, len(a.raw))
+			continue
+		}
 		c.empty(d)
 		if i%3 == 0 { // while the first one's bytes may not have been given up yet
 			c.put(d.at+"/content", raw).is(ok)
