@@ -110,7 +110,7 @@ func (in *incoming) Read(p []byte) (int, error) {
 		return n, io.EOF
 	case errors.Is(err, io.EOF):
 		// fasthttp ends a body that was cut off like one that was not
-		if l, ok := in.conn.(*line); in.declared >= 0 || ok && l.failed.Load() {
+		if l, ok := in.conn.(*line); in.declared >= 0 || ok && l.ended.Load() {
 			return n, in.lose(io.ErrUnexpectedEOF)
 		}
 		in.whole.Store(true)

@@ -1,8 +1,10 @@
 package web
 
 import (
+	"errors"
 	"io"
 	"net"
+	"os"
 	"sync/atomic"
 	"time"
 
@@ -18,13 +20,12 @@ const (
 )
 
 // line is a client's connection. It knows three things that fasthttp does not tell: whether the client has ever sent
-// anything, whether reading has ever failed, were it by the client's end, and whether the client may still be sending when
-// the connection closes.
+// anything, whether it has ended or reset the connection, and whether it may still be sending when that closes.
 type line struct {
 	net.Conn
 	idle    time.Duration // the longest pause of a stream
 	begun   atomic.Bool
-	failed  atomic.Bool
+	ended   atomic.Bool
 	lingers atomic.Bool
 }
 
@@ -33,8 +34,8 @@ func (l *line) Read(p []byte) (int, error) {
 	if n > 0 && !l.begun.Load() {
 		l.begun.Store(true)
 	}
-	if err != nil {
-		l.failed.Store(true)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) { // after which there is more to read
+		l.ended.Store(true)
 	}
 	return n, err
 }

@@ -131,7 +131,7 @@ func TestUploadsThatBreakOff(t *testing.T) {
 		}
 	}
 	for i, d := range broken {
-		if a := c.get(d.at+"/content"); a.status == ok {
+		if a := c.get(d.at + "/content"); a.status == ok {
 			t.Errorf("the upload that %s left %d bytes", d.Title, len(a.raw))
 			continue
 		}
@@ -245,7 +245,7 @@ func TestWhatIsLeftOfABodyIsNoRequest(t *testing.T) {
 				}()
 				refused := w.hears(http.MethodPut, path)
 				if refused.status != missing && refused.status != http.StatusConflict {
-					t.Errorf("%s answers %d", path, refused.status)
+					t.Errorf("%s (%.20s, %d bytes) answers %d: %s", path, lines, len(body), refused.status, refused.raw)
 				}
 				rest, err := io.ReadAll(w.in)
 				if err != nil || bytes.Contains(rest, []byte("totalElements")) || bytes.Count(rest, []byte("HTTP/1.1 ")) > 1 || len(rest) > 0 && !bytes.Contains(rest, []byte(full.ID)) {
