@@ -39,7 +39,7 @@ type Options struct {
 	MaxConns        int           // per instance; 512
 	MaxConnWait     time.Duration // for a free connection when all are in use; 1 s
 	MaxIdle         time.Duration // of a connection; two thirds of ServerIdleTimeout
-	MaxResponseBody int           // bytes of an answer that is no stream; 32 MiB
+	MaxResponseBody int           // bytes of an answer that is no stream; 64 MiB
 	Idle            time.Duration // the longest pause of an instance that takes or sends a stream; 30 s
 	BreakerOpen     time.Duration // how long a failing instance is left alone; 1 s
 	TracerProvider  trace.TracerProvider
@@ -53,7 +53,7 @@ func (o Options) withDefaults() Options {
 	o.MaxConns = positive(o.MaxConns, 512)
 	o.MaxConnWait = positive(o.MaxConnWait, time.Second)
 	o.MaxIdle = positive(o.MaxIdle, ServerIdleTimeout*2/3)
-	o.MaxResponseBody = positive(o.MaxResponseBody, 32<<20)
+	o.MaxResponseBody = positive(o.MaxResponseBody, 64<<20)
 	o.Idle = positive(o.Idle, 30*time.Second)
 	o.BreakerOpen = positive(o.BreakerOpen, time.Second)
 	if o.TracerProvider == nil {

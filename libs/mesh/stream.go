@@ -91,7 +91,7 @@ func (s *stream) outbound(r *http.Request) *http.Request {
 	}
 	propagation.TraceContext{}.Inject(s.ctx, propagation.HeaderCarrier(out.Header))
 	if r.Body != nil && r.Body != http.NoBody && r.ContentLength != 0 {
-		s.sent = &sent{body: r.Body}
+		s.sent = &sent{ctx: s.ctx, body: r.Body}
 		out.Body = s.sent
 	} else {
 		out.Body, out.ContentLength = nil, 0
@@ -181,9 +181,10 @@ func (s *stream) end(o outcome) {
 
 // sent is a request's body on its way. What is asked of a nil one is answered as for no body.
 type sent struct {
+	ctx   context.Context //nolint:containedctx // the exchange's
 	body  io.ReadCloser
 	read  atomic.Bool
-	whole atomic.Bool
+	whole atomic.Bool // and in time
 	err   atomic.Pointer[error]
 }
 
@@ -192,7 +193,7 @@ func (b *sent) Read(p []byte) (int, error) {
 	n, err := b.body.Read(p)
 	switch {
 	case errors.Is(err, io.EOF):
-		b.whole.Store(true)
+		b.whole.Store(b.ctx.Err() == nil)
 	case err != nil:
 		b.err.CompareAndSwap(nil, &err)
 	}

@@ -337,7 +337,7 @@ type late struct{ ctx context.Context }
 func (l late) Read(p []byte) (int, error) {
 	<-l.ctx.Done()
 	p[0] = '!'
-	return 1, nil
+	return 1, io.EOF
 }
 
 // An instance that stops taking, or sending, is given up after the pause.

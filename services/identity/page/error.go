@@ -46,6 +46,8 @@ func statusOf(kind fault.Kind) int {
 		return http.StatusServiceUnavailable
 	case fault.Invalid:
 		return http.StatusBadRequest
+	case fault.RangeNotSatisfiable:
+		return http.StatusRequestedRangeNotSatisfiable
 	case fault.Internal:
 	}
 	return http.StatusInternalServerError
