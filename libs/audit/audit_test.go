@@ -357,8 +357,9 @@ func TestARelayThatEndsDeliversWhatIsThere(t *testing.T) {
 	stop := start(t, db, audit.To(to.deliver), audit.Options{Poll: time.Hour})
 	send(t, db, func(b *pg.Batch) { audit.Keep(b, entry("last")) })
 	stop()
-	if waiting(t, db) != 0 || strings.Join(to.actions(), " ") != "last" {
-		t.Errorf("%d wait, delivered %v", waiting(t, db), to.actions())
+	// Twice, where the end came between a delivery and its being noted: it is at least once.
+	if delivered := slices.Compact(to.actions()); waiting(t, db) != 0 || strings.Join(delivered, " ") != "last" {
+		t.Errorf("%d wait, delivered %v", waiting(t, db), delivered)
 	}
 }
 

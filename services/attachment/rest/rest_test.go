@@ -473,7 +473,7 @@ func TestWhatIsNotThereIsNotFound(t *testing.T) {
 		"the nil id":               {as(principal.All), "7", uuid.Nil.String(), "document_not_found"},
 		"an id in braces":          {as(principal.All), "7", "{" + document + "}", "document_not_found"},
 		"another patient's":        {as(principal.All), "8", document, "document_not_found"},
-		"no patient's id":          {as(principal.All), "07", document, "document_not_found"},
+		"no patient's id":          {as(principal.All), "07", document, "patient_not_found"},
 		"another tenant's":         {stranger, "7", document, "document_not_found"},
 		"a patient who is missing": {missing, "7", document, "patient_not_found"},
 	}

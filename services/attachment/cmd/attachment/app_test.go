@@ -174,3 +174,13 @@ func TestRefusalsAtTheDoor(t *testing.T) {
 		}
 	}
 }
+
+func open(t *testing.T, url string, keys blob.Keys) *blob.Store {
+	t.Helper()
+	s, err := blob.Open(t.Context(), url, keys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}

@@ -1,7 +1,7 @@
 //go:build !localblobs
 
-// The tag localblobs leaves the clouds' drivers out. The race detector's build has it: no test reaches a cloud, and their
-// libraries take longer to compile than all else together.
+// The tag localblobs leaves the clouds' drivers out, which the race detector's build has: their libraries take longer to compile
+// than all else together.
 
 package main
 

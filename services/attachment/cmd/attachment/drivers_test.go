@@ -1,3 +1,5 @@
+//go:build !localblobs
+
 package main
 
 import (
@@ -42,14 +44,4 @@ func TestS3(t *testing.T) {
 	if err := open(t, "s3://nowhere"+place, blob.Keys{}).Ready(t.Context()); err == nil {
 		t.Error("ready without its bucket")
 	}
-}
-
-func open(t *testing.T, url string, keys blob.Keys) *blob.Store {
-	t.Helper()
-	s, err := blob.Open(t.Context(), url, keys)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
 }
