@@ -65,6 +65,14 @@ type answer struct {
 // none, anything else as JSON.
 func (c *client) do(method, path string, body any) answer {
 	c.t.Helper()
+	a, req := c.ask(method, path, body)
+	a.holdAgainstDocument(req)
+	return a
+}
+
+// ask is do for an answer of many megabytes, which would take too long to hold against the document.
+func (c *client) ask(method, path string, body any) (answer, *http.Request) {
+	c.t.Helper()
 	var in io.Reader
 	switch b := body.(type) {
 	case nil:
@@ -93,8 +101,7 @@ func (c *client) do(method, path string, body any) answer {
 	if err != nil {
 		c.t.Fatal(err)
 	}
-	a.holdAgainstDocument(req)
-	return a
+	return a, req
 }
 
 func (c *client) send(req *http.Request) (answer, error) {

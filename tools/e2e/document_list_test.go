@@ -2,6 +2,7 @@ package e2e
 
 import (
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strings"
@@ -173,14 +174,15 @@ func TestAPageOfLargePayloads(t *testing.T) {
 	at, _ := stored(c, ana())
 	large := `{"payload":"` + strings.Repeat("x", 1<<20-2) + `"}` // with its quotes 1 MiB
 	for range 17 {
-		c.post(at+"/attach", large).is(ok)
+		a, _ := c.ask(http.MethodPost, at+"/attach", large)
+		a.is(ok)
 	}
 	small := c.attach(at, `{"payload":7}`)
 	bare := c.attach(at, `{}`)
 	for _, list := range faces(at) {
-		a := c.get(list).is(ok)
+		a, _ := c.ask(http.MethodGet, list, nil)
 		var l struct{ Content []document }
-		a.into(&l)
+		a.is(ok).into(&l)
 		if len(l.Content) != 19 || len(a.raw) > 17<<20 {
 			t.Fatalf("%d documents in %d bytes", len(l.Content), len(a.raw))
 		}
@@ -192,9 +194,6 @@ func TestAPageOfLargePayloads(t *testing.T) {
 		if strings.Contains(string(a.raw), `"payloadOmitted":false`) {
 			t.Error("payloadOmitted is shown where nothing is omitted")
 		}
-	}
-	if got, _ := c.walk(at+"/attach?size=500", nothing); len(got) != 19 {
-		t.Errorf("%d documents", len(got))
 	}
 	var read document
 	if c.get(small.at).is(ok).into(&read); string(read.Payload) != "7" || read.PayloadOmitted {

@@ -222,7 +222,10 @@ func TestPayloadsThatAreTooMuch(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			c := owner(t)
 			body := `{"payload":` + test.payload + `}`
-			answers := []answer{c.post(at+"/attach", body), c.post(of2(at+"/attach"), body), c.patch(d.at, body)}
+			third, _ := c.ask(http.MethodPost, at+"/attach", body)
+			second, _ := c.ask(http.MethodPost, of2(at+"/attach"), body)
+			changed, _ := c.ask(http.MethodPatch, d.at, body)
+			answers := []answer{third, second, changed}
 			for i, a := range answers {
 				switch {
 				case test.want.status == 0:
