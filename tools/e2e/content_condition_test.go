@@ -32,10 +32,12 @@ func ranges(c *client, d document, raw []byte) {
 		for _, path := range []string{d.at, of2(d.at)} {
 			a := c.with("Range", header).get(path + "/content").is(http.StatusPartialContent)
 			said := fmt.Sprintf("bytes %d-%d/%d", want[0], want[1], n)
-			if part := raw[want[0] : want[1]+1]; !bytes.Equal(a.raw, part) || a.header.Get("Content-Range") != said || a.header.Get("Content-Length") != strconv.Itoa(len(part)) {
+			part := raw[want[0] : want[1]+1]
+			if !bytes.Equal(a.raw, part) || a.header.Get("Content-Range") != said || a.header.Get("Content-Length") != strconv.Itoa(len(part)) {
 				c.t.Errorf("%s: %d bytes, %s", header, len(a.raw), a.header.Get("Content-Range"))
 			}
-			if a.etag() != tagOf(raw) || a.header.Get("Repr-Digest") != digestOf(raw) || a.header.Get("X-Content-Type-Options") != "nosniff" || a.header.Get("Cache-Control") != "no-store" {
+			if a.etag() != tagOf(raw) || a.header.Get("Repr-Digest") != digestOf(raw) || a.header.Get("X-Content-Type-Options") != "nosniff" ||
+				a.header.Get("Cache-Control") != "no-store" {
 				c.t.Errorf("%s: %v", header, a.header)
 			}
 		}

@@ -419,7 +419,7 @@ func (c *client) comes(d document) {
 const rounds = 20
 
 // killed kills a program or the database in the middle of uploads, time and again. What was answered is there; what was
-// not is there whole or not at all, and can be repeated; and nothing is left over in the end.
+// not is there whole or not at all, and can be repeated; and nothing is left over in the end. E2E_SEED repeats another run.
 func killed(t *testing.T, m *mesh.Mesh) {
 	seed := uint64(1)
 	if given := os.Getenv("E2E_SEED"); given != "" {
@@ -466,7 +466,8 @@ func killed(t *testing.T, m *mesh.Mesh) {
 				a.refused(missing, "no_content")
 				outcomes["nothing"]++
 			default:
-				t.Errorf("round %d, %s killed %v after %d bytes of %d: answered %v, then %d with %d bytes", round, victim, late, u.until, u.total, u.answered[d.ID], a.status, len(a.raw))
+				t.Errorf("round %d, %s killed %v after %d bytes of %d: answered %v, then %d with %d bytes",
+					round, victim, late, u.until, u.total, u.answered[d.ID], a.status, len(a.raw))
 			}
 			held[d.ID] = u.raw[n]
 			if (round+n)%4 != 0 || a.status == ok {

@@ -115,7 +115,8 @@ func TestUploadsThatBreakOff(t *testing.T) {
 	heard := 0 // of how many the service hears in any case: they are passed on from 8 KiB, and a reset can overtake them
 	for _, cut := range cuts {
 		for name, end := range endings {
-			d := c.attach(patient, map[string]any{"title": fmt.Sprintf("%s after %d bytes that begin with %.10q and end with %.10q (%.20s)", name, len(cut.body), cut.body, cut.body[max(0, len(cut.body)-10):], cut.lines)})
+			title := fmt.Sprintf("%s after %d bytes (%.20s) that end with %.10q", name, len(cut.body), cut.lines, cut.body[max(0, len(cut.body)-10):])
+			d := c.attach(patient, map[string]any{"title": title})
 			path := []string{d.at, of2(d.at)}[len(broken)%2] + "/content"
 			w := c.dial().ask(http.MethodPut, path, cut.lines, cut.body)
 			end(w.conn)
@@ -169,7 +170,7 @@ func TestRefusalsBeforeTheBytes(t *testing.T) {
 	c.put(full.at+"/content", "bytes").is(ok)
 	reader := as(t, clerkKey(t, newTenant(t)))
 	const large = "52428800"
-	digest := "\r\nContent-Digest: "
+	const digest, json = "\r\nContent-Digest: ", "\r\nContent-Type: application/json"
 	for name, test := range map[string]struct {
 		c                   *client
 		method, path, lines string
@@ -178,9 +179,9 @@ func TestRefusalsBeforeTheBytes(t *testing.T) {
 	}{
 		"content over the limit":     {c, "PUT", d.at + "/content", measured + "104857601", http.StatusRequestEntityTooLarge, "content_too_large"},
 		"over it by far":             {c, "PUT", of2(d.at) + "/content", measured + "9007199254740993", http.StatusRequestEntityTooLarge, "content_too_large"},
-		"a document over the limit":  {c, "POST", patient + "/attach", measured + "8388609\r\nContent-Type: application/json", http.StatusRequestEntityTooLarge, "body_too_large"},
-		"a change over the limit":    {c, "PATCH", d.at, measured + "8388609\r\nContent-Type: application/json", http.StatusRequestEntityTooLarge, "body_too_large"},
-		"an endless document":        {c, "POST", of2(patient + "/attach"), chunked + "\r\nContent-Type: application/json", http.StatusRequestEntityTooLarge, "body_too_large"},
+		"a document over the limit":  {c, "POST", patient + "/attach", measured + "8388609" + json, http.StatusRequestEntityTooLarge, "body_too_large"},
+		"a change over the limit":    {c, "PATCH", d.at, measured + "8388609" + json, http.StatusRequestEntityTooLarge, "body_too_large"},
+		"an endless document":        {c, "POST", of2(patient + "/attach"), chunked + json, http.StatusRequestEntityTooLarge, "body_too_large"},
 		"no document":                {c, "PUT", patient + "/attach/x/content", measured + large, missing, "document_not_found"},
 		"no patient":                 {c, "PUT", "/v2/patient/1/document/" + d.ID + "/content", chunked, missing, "patient_not_found"},
 		"nobody":                     {anyone(t), "PUT", d.at + "/content", measured + large, http.StatusUnauthorized, "unauthenticated"},
@@ -248,7 +249,8 @@ func TestWhatIsLeftOfABodyIsNoRequest(t *testing.T) {
 					t.Errorf("%s (%.20s, %d bytes) answers %d: %s", path, lines, len(body), refused.status, refused.raw)
 				}
 				rest, err := io.ReadAll(w.in)
-				if err != nil || bytes.Contains(rest, []byte("totalElements")) || bytes.Count(rest, []byte("HTTP/1.1 ")) > 1 || len(rest) > 0 && !bytes.Contains(rest, []byte(full.ID)) {
+				if err != nil || bytes.Contains(rest, []byte("totalElements")) || bytes.Count(rest, []byte("HTTP/1.1 ")) > 1 ||
+					len(rest) > 0 && !bytes.Contains(rest, []byte(full.ID)) {
 					t.Errorf("%s, %.20s: %v, then %.300s", path, lines, err, rest)
 				}
 			}

@@ -87,8 +87,8 @@ func TestDocumentsAreTheirTenants(t *testing.T) {
 	second := mine.blank()
 	another := document{at: strings.Split(second.at, "/attach")[0] + "/attach/" + d.ID} // of another patient
 	for _, a := range []answer{
-		mine.get(another.at), mine.get(of2(another.at)), mine.get(another.at + "/content"), mine.put(another.at+"/content", "other"), mine.patch(another.at, map[string]any{}),
-		mine.delete(another.at), mine.delete(of2(another.at)), mine.get(of2(another.at) + "/content"),
+		mine.get(another.at), mine.get(of2(another.at)), mine.get(another.at + "/content"), mine.put(another.at+"/content", "other"),
+		mine.patch(another.at, map[string]any{}), mine.delete(another.at), mine.delete(of2(another.at)), mine.get(of2(another.at) + "/content"),
 	} {
 		a.refused(missing, "document_not_found")
 	}
@@ -102,10 +102,13 @@ func TestDocumentIDsThatAreNone(t *testing.T) {
 	d := c.blank()
 	list := strings.TrimSuffix(d.at, "/"+d.ID)
 	for _, id := range []string{
-		"x", "00000000-0000-0000-0000-000000000000", strings.ToUpper(d.ID), d.ID + "0", "{" + d.ID + "}", strings.ReplaceAll(d.ID, "-", ""), "urn:uuid:" + d.ID, "%20" + d.ID,
-		d.ID + "%20", "1%2F2", "'%20OR%201=1--", "%2e%2e", "%252e%252e", d.ID + "%2f..", ".%2fcontent", d.ID + ";x=1", "*", "\u202e", strings.Repeat("x", 3000),
+		"x", "00000000-0000-0000-0000-000000000000", strings.ToUpper(d.ID), d.ID + "0", "{" + d.ID + "}", strings.ReplaceAll(d.ID, "-", ""),
+		"urn:uuid:" + d.ID, "%20" + d.ID, d.ID + "%20", "1%2F2", "'%20OR%201=1--", "%2e%2e", "%252e%252e", d.ID + "%2f..", ".%2fcontent", d.ID + ";x=1", "*", "\u202e", strings.Repeat("x", 3000),
 	} {
-		for _, a := range []answer{c.get(list + "/" + id), c.patch(list+"/"+id, map[string]any{}), c.delete(of2(list) + "/" + id), c.get(list + "/" + id + "/content"), c.put(of2(list)+"/"+id+"/content", "x")} {
+		one := list + "/" + id
+		for _, a := range []answer{
+			c.get(one), c.patch(one, map[string]any{}), c.delete(of2(one)), c.get(one + "/content"), c.put(of2(one)+"/content", "x"),
+		} {
 			if a.status != missing || a.problem().Code == "" {
 				t.Errorf("%.60s answers %d: %s", id, a.status, a.raw)
 			}
@@ -118,7 +121,9 @@ func TestDocumentIDsThatAreNone(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{d.at + "/", d.at + "/content/", d.at + "/content/x", d.at + "/Content", list + "/", d.at + "/../../../../../etc/passwd"} {
+	for _, path := range []string{
+		d.at + "/", d.at + "/content/", d.at + "/content/x", d.at + "/Content", list + "/", d.at + "/../../../../../etc/passwd",
+	} {
 		c.get(path).refused(missing, "not_found")
 	}
 	c.get(d.at+"/content/../").refused(missing, "not_found")

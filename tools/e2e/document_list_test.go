@@ -78,9 +78,11 @@ func TestDocumentSearch(t *testing.T) {
 		"createdAfter=" + at3(2): since(at3(2)), "createdAfter=" + url.QueryEscape(after(made[2], 0)): since(at3(2)),
 		"createdAfter=" + url.QueryEscape(after(made[4], time.Millisecond)): {}, "createdAfter=" + day: all, "createdAfter=2999-01-01": {},
 		"createdAfter=1800-01-01": all,
-		"filename=letter":         {0}, "filename=LETTER": {0}, "filename=letter&active=all": {0, 5}, "filename=scan": {0, 1}, "filename=SCAN_": {0}, "filename=001.pdf": {0, 1},
-		"filename=%25": {1}, "filename=_": {0}, "filename=STRASSE": {2}, "filename=stra%C3%9Fe": {2}, "filename=%CE%BF%CE%B4%CE%BF%CF%82": {2},
-		"filename=zo%C3%AB": {3}, "filename=" + url.QueryEscape("ZOE\u0308"): {3}, "filename=" + url.QueryEscape(`A\B'C"D`): {3}, "filename=": all, "filename=%20scan%20": {0, 1},
+		"filename=letter":         {0}, "filename=LETTER": {0}, "filename=letter&active=all": {0, 5}, "filename=scan": {0, 1}, "filename=SCAN_": {0},
+		"filename=001.pdf": {0, 1},
+		"filename=%25":     {1}, "filename=_": {0}, "filename=STRASSE": {2}, "filename=stra%C3%9Fe": {2}, "filename=%CE%BF%CE%B4%CE%BF%CF%82": {2},
+		"filename=zo%C3%AB": {3}, "filename=" + url.QueryEscape("ZOE\u0308"): {3}, "filename=" + url.QueryEscape(`A\B'C"D`): {3}, "filename=": all,
+		"filename=%20scan%20": {0, 1},
 		"filename=letterscan": {}, "filename=letter%20scan": {}, "filename=.*": {}, "filename=%25%25": {}, "filename=sc_n": {},
 		"type=any&createdAfter=" + day + "&filename=0&active=true": {0, 1}, "type=observation&filename=1000": {}, "unknown=1": all,
 	} {
@@ -104,7 +106,8 @@ func TestDocumentSearchRefuses(t *testing.T) {
 		"type=letter": "type invalid_value", "type=": "type blank", "createdAfter=yesterday": "createdAfter invalid_date", "createdAfter=": "createdAfter invalid_date",
 		"createdAfter=2026-02-30": "createdAfter invalid_date", "createdAfter=2026-01-01T00:00:00": "createdAfter invalid_date", "active=maybe": "active invalid_value",
 		"filename=a%0Ab": "filename control_character", "filename=%00": "filename control_character", "filename=" + strings.Repeat("x", 501): "filename too_long",
-		"filename=%FF": "filename invalid_text", "size=0": "size out_of_range", "size=501": "size out_of_range", "page=-1": "page out_of_range", "after=x": "after invalid_cursor",
+		"filename=%FF": "filename invalid_text", "size=0": "size out_of_range", "size=501": "size out_of_range",
+		"page=-1": "page out_of_range", "after=x": "after invalid_cursor",
 		"after=eyJhIjoieCIsInAiOjF9": "after invalid_cursor",
 	} {
 		for _, list := range faces(at) {

@@ -90,7 +90,8 @@ func TestADocumentLivesInBothInterfaces(t *testing.T) {
 			}
 
 			changed := c.with("If-Match", made.etag()).patch(one, map[string]any{"title": "Another", "payload": "text"}).is(ok)
-			if seen := c.get(of2(one)).is(ok); changed.etag() == made.etag() || seen.etag() != changed.etag() || seen.object()["title"] != "Another" || seen.object()["payload"] != "text" {
+			seen := c.get(of2(one)).is(ok)
+			if changed.etag() == made.etag() || seen.etag() != changed.etag() || seen.object()["title"] != "Another" || seen.object()["payload"] != "text" {
 				t.Errorf("changed to %s, seen as %s", changed.raw, seen.raw)
 			}
 			c.with("If-Match", made.etag()).delete(of2(one)).refused(http.StatusPreconditionFailed, "version_mismatch")
@@ -227,18 +228,16 @@ func TestPayloadsThatAreTooMuch(t *testing.T) {
 			changed, _ := c.ask(http.MethodPatch, d.at, body)
 			answers := []answer{third, second, changed}
 			for i, a := range answers {
-				switch {
-				case test.want.status == 0:
+				if test.want.status == 0 {
 					a.is([]int{ok, created, ok}[i])
-				case test.want == tooDeep && a.status == bad && a.problem().Code == "malformed_json": // beyond what any body may be
-				default:
+				} else {
 					a.refused(test.want.status, test.want.code)
 				}
 				if len(a.raw) > 4096 && a.status >= bad {
 					t.Errorf("a refusal of %d bytes", len(a.raw))
 				}
 			}
-			if test.want == tooDeep && name == "101 deep" {
+			if test.want == tooDeep {
 				if got := answers[0].faults(); !slices.Equal(got, []string{"payload too_deep"}) {
 					t.Error(got)
 				}
@@ -362,24 +361,19 @@ func TestChangesOfADocumentAtTheSameTimeAllHappen(t *testing.T) {
 	c := owner(t)
 	d := c.blank()
 	const writers = 16
-	for _, status := range together(writers+1, func() func() int {
-		var n sync.Mutex
-		count := 0
-		return func() int {
-			n.Lock()
-			count++
-			i := count
-			n.Unlock()
-			if i > writers {
-				return c.put(d.at+"/content", "bytes").status
+	var all sync.WaitGroup
+	change := func(send func() answer) {
+		all.Go(func() {
+			if a := send(); a.status != ok {
+				t.Errorf("answered %d: %s", a.status, a.raw)
 			}
-			return c.patch(d.at, map[string]any{"title": fmt.Sprint("T", i)}).status
-		}
-	}()) {
-		if status != ok {
-			t.Errorf("answered %d", status)
-		}
+		})
 	}
+	for i := range writers {
+		change(func() answer { return c.patch(d.at, map[string]any{"title": fmt.Sprint("T", i)}) })
+	}
+	change(func() answer { return c.put(d.at+"/content", "bytes") })
+	all.Wait()
 	if got := c.get(d.at).is(ok); got.etag() != fmt.Sprintf("%q", fmt.Sprint(writers+2)) || got.object()["hasContent"] != true {
 		t.Errorf("version %s after %d changes and an upload: %s", got.etag(), writers, got.raw)
 	}
