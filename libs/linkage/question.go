@@ -16,7 +16,8 @@ type Question struct {
 	crossLast           *asked   // the last name, looked for among first names
 	firsts, lasts       []*asked // of the person's own aliases
 	streets, cities     []*asked
-	born                float64 // log2 of the share of the day of birth
+	postals             []float64 // log2 of the shares of the postal codes
+	born                float64   // log2 of the share of the day of birth
 	slots               uint32
 	memory              memory
 }
@@ -47,6 +48,7 @@ func (m *Model) Ask(p *Person, f Frequencies, now int64) *Question {
 	}
 	for i := range p.Addresses {
 		q.streets = append(q.streets, q.ask(p.Addresses[i].Line, Street))
+		q.postals = append(q.postals, math.Log2(q.common.postal(p.Addresses[i].Postal, m.Fields[inArea].Levels[areaPostal].U)))
 		q.cities = append(q.cities, q.ask(p.Addresses[i].City, City))
 	}
 	if p.DOB != 0 {
