@@ -12,10 +12,10 @@ func Default() *Model {
 		Relatives: []Relative{
 			{"housemate", 0.5, map[string]float64{"area": 1, "street given area": 1, "phone": 0.3, "email": 0.05}},
 			{"family", 2.5, map[string]float64{"lastName": 0.75, "area": 0.8, "street given area": 0.8, "phone": 0.5, "email": 0.3, "identifier": 0.1}},
-			{"twin", 0.01, map[string]float64{
+			{"twin", 0.007, map[string]float64{
 				"lastName": 0.97, "dob": 1, "area": 0.95, "street given area": 0.95, "phone": 0.85, "email": 0.7, "identifier": 0.1,
 			}},
-			{"namesake", 0.02, map[string]float64{
+			{"namesake", 0.03, map[string]float64{
 				"firstName": 1, "lastName": 1, "middleName": 0.6, "sexAtBirth": 1, "sexAtBirth given firstName": 1,
 				"area": 0.7, "street given area": 0.7, "phone": 0.4, "email": 0.2,
 			}},
@@ -54,7 +54,7 @@ func defaultFields() []Field {
 		inMiddle: {{M: 0.51, U: 0.0054}, {M: 0.37, U: 0.032}, {M: 0.03, U: 0.013, Spread: 60}, {M: 0.09, U: 0.9496, Veto: VetoAlways}},
 		inSuffix: {{M: 0.93, U: 0.35}, {M: 0.07, U: 0.65, Veto: VetoAlways}},
 		inDOB: {
-			{M: 0.929, U: 0.000033},
+			{M: 0.928, U: 0.000033},
 			{M: 0.006, U: 0.000012},
 			{M: 0.004, U: 0.000075},
 			{M: 0.028, U: 0.0013},
@@ -63,7 +63,8 @@ func defaultFields() []Field {
 			{M: 0.003, U: 0.0025},
 			{M: 0.006, U: 0.012},
 			{M: 0.006, U: 0.02},
-			{M: 0.012, U: 0.96268, Veto: VetoAlways},
+			{M: 0.003, U: 0.015},
+			{M: 0.010, U: 0.94768, Veto: VetoAlways},
 		},
 		inSex:      {{M: 0.99, U: 0.5}, {M: 0.01, U: 0.5, Veto: VetoAlways}},
 		inSexNamed: {{M: 0.99, U: 0.96}, {M: 0.01, U: 0.04, Veto: VetoAlways}},

@@ -32,6 +32,10 @@ func (q *Question) Explain(candidate *Person) (evidence []Evidence, bits float64
 	if total.trained != 0 {
 		evidence = append(evidence, Evidence{"calibration", "trained", total.trained})
 	}
+	if more := q.company(total.bits); more > 0 {
+		evidence = append(evidence, Evidence{"otherRecords", "found", more})
+		total.bits += more
+	}
 	return append(evidence, Evidence{"prior", "people", q.prior}), total.bits, veto
 }
 

@@ -19,6 +19,7 @@ type Question struct {
 	postals             []float64 // log2 of the shares of the postal codes
 	born                float64   // log2 of the share of the day of birth
 	slots               uint32
+	found               float64 // records of the person, by Settle
 	memory              memory
 }
 
@@ -65,7 +66,8 @@ func holds(from, until, now int64) bool {
 	return (from == 0 || from <= now) && (until == 0 || now < until)
 }
 
-// Score gives the bits for and against the candidate being the person asked for, prior included. It allocates nothing.
+// Score gives the bits for and against the candidate being the person asked for, prior included, without what Settle adds. It
+// allocates nothing.
 func (q *Question) Score(candidate *Person) (bits float64) {
 	var p pair
 	q.compare(candidate, &p)
