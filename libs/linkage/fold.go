@@ -61,15 +61,20 @@ func appendFolded(b, alt []byte, r rune) (text, other []byte) {
 		return append(b, fields[0]...), append(alt, fields[len(fields)-1]...)
 	}
 	if r < utf8.RuneSelf {
-		return append(b, byte(r)), append(alt, byte(r))
+		if lowerOrDigit(byte(r)) {
+			return append(b, byte(r)), append(alt, byte(r))
+		}
+		return b, alt
 	}
-	var parts [utf8.UTFMax * 8]byte
-	for _, part := range string(norm.NFKD.AppendString(parts[:0], string(r))) {
+	var decomposed, kept [utf8.UTFMax * 8]byte
+	rest := kept[:0]
+	for _, part := range string(norm.NFKD.AppendString(decomposed[:0], string(r))) {
 		if keeps(part) {
-			b, alt = utf8.AppendRune(b, part), utf8.AppendRune(alt, part)
+			rest = utf8.AppendRune(rest, part)
 		}
 	}
-	return b, alt
+	rest = norm.NFC.Bytes(rest) // Hangul, kana
+	return append(b, rest...), append(alt, rest...)
 }
 
 // specials are the Latin letters that do not decompose, or whose language has another spelling for them.
