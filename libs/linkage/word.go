@@ -58,7 +58,6 @@ func wordsASCII(s string, yield func(word) bool) bool {
 				if any = true; !yield(word{text: text, alt: text, dash: dash}) {
 					return false
 				}
-				dash = false
 			}
 			start, before = -1, before[:0]
 		}
@@ -87,7 +86,7 @@ func wordsOf(s string, yield func(word) bool) bool {
 			}
 			dash = unicode.Is(unicode.Pd, r) && any
 		default:
-			text, alt = appendFolded(text, alt, r)
+			text, alt = appendFolded(text, alt, unicode.ToLower(r)) // Cherokee folds to capitals, and some of them back
 		}
 	}
 	return emit() && (any || signs(s, yield))
