@@ -34,7 +34,11 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require github.com/stretchr/objx v0.5.3 // indirect
+require (
+	github.com/antzucaro/matchr v0.0.0-20221106193745-7bed6ef61ef9 // indirect
+	github.com/mozillazg/go-unidecode v0.2.0 // indirect
+	github.com/stretchr/objx v0.5.3 // indirect
+)
 
 require (
 	github.com/andybalholm/brotli v1.2.3 // indirect
