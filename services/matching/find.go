@@ -81,7 +81,10 @@ func (s *Service) search(ctx context.Context, tenant string, q query) (a Answer,
 		return Answer{}, 0, err
 	}
 	if q.exact {
-		found := people.Exact(index.ExactQuery{Person: q.person, After: q.after, Limit: q.limit, Now: s.Now().UnixMilli()})
+		found, err := people.Exact(ctx, index.ExactQuery{Person: q.person, After: q.after, Limit: q.limit, Now: s.Now().UnixMilli()})
+		if err != nil {
+			return Answer{}, 0, fault.Away(err, "The find took too long; try again shortly.")
+		}
 		return exact(q, found), found.Scored, nil
 	}
 	model, err := s.Models.Active(ctx, tenant)

@@ -36,6 +36,7 @@ const (
 
 // query is a question that can be asked.
 type query struct {
+	given    Given
 	person   linkage.Demographics
 	exact    bool
 	limit    int
@@ -79,7 +80,7 @@ func (q Question) query(now time.Time) (query, []fault.Field) {
 	if given[Last4SSN] != "" && !fourDigits(given[Last4SSN]) {
 		r.fault(Last4SSN.String(), "invalid_last4", "must be exactly four digits")
 	}
-	out.person = given.person()
+	out.given, out.person = given, given.person()
 	return out, r.faults
 }
 
