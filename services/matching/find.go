@@ -133,7 +133,7 @@ func probable(model *linkage.Model, found index.Found) Answer {
 		if i > 0 {
 			other = found.Hits[0].Bits
 		}
-		shown, bits := weighed(hit.Evidence, hit.Bits, hit.Veto)
+		shown, bits := weighed(hit.Evidence, hit.Veto)
 		a.Matches[i] = Match{
 			Patient: hit.Demographics, Score: score(bits), Evidence: shown,
 			Grade: model.Grade(bits, other, hit.Veto, found.Truncated),
