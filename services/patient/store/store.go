@@ -32,7 +32,8 @@ type Store struct {
 	db      *pg.DB
 	ledger  *audit.Ledger
 	log     *slog.Logger
-	rollups chan string // tenants whose count has become long
+	rollups chan string   // tenants whose count has become long
+	batches chan struct{} // of imports under way
 
 	addresses   *Addresses
 	contacts    *Contacts
@@ -47,7 +48,7 @@ const rollupQueue = 256
 
 // New makes a store. Its loops, RollUp and Sweep, are run beside it.
 func New(db *pg.DB, log *slog.Logger) *Store {
-	s := &Store{db: db, ledger: audit.NewLedger(db), log: log, rollups: make(chan string, rollupQueue)}
+	s := &Store{db: db, ledger: audit.NewLedger(db), log: log, rollups: make(chan string, rollupQueue), batches: make(chan struct{}, batchesAtOnce)}
 	s.addresses, s.contacts, s.aliases, s.identifiers = newAddresses(s), newContacts(s), newAliases(s), newIdentifiers(s)
 	return s
 }
