@@ -32,8 +32,9 @@ type Traits struct {
 
 // The longest bodies, in bytes.
 const (
-	DefaultBodyLimit = 1 << 20 // of a route that does not say otherwise
-	DocumentLimit    = 8 << 20 // of a document's JSON: a payload may be 1 MiB before it is escaped
+	DefaultBodyLimit = 1 << 20  // of a route that does not say otherwise
+	DocumentLimit    = 8 << 20  // of a document's JSON: a payload may be 1 MiB before it is escaped
+	QuestionLimit    = 64 << 10 // of what is asked about a person
 )
 
 // Limit is the longest body that the route takes, in bytes; content is the limit of streams.

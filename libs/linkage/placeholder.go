@@ -1,0 +1,3 @@
+package linkage
+
+func placeholder(kind Kind, raw string, ws []word) bool { return false }
