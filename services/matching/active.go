@@ -47,7 +47,7 @@ func (h *held) put(tenant string, c choice, at time.Time) *tenantChoice {
 
 // Active gives the model that the tenant's finds are weighed by. Only who asks first for a tenant waits for the database;
 // while it is away, what was active is.
-func (s *Models) Active(ctx context.Context, tenant string) (*linkage.Model, error) {
+func (s *Versions) Active(ctx context.Context, tenant string) (*linkage.Model, error) {
 	var t *tenantChoice
 	if entry, ok := s.held.tenants.Load(tenant); ok {
 		t = entry.(*tenantChoice) //nolint:forcetypeassert // nothing else is kept there
@@ -69,7 +69,7 @@ const (
 )
 
 // load reads a tenant's choice. Who asks meanwhile waits for the same answer.
-func (s *Models) load(ctx context.Context, tenant string) (*tenantChoice, error) {
+func (s *Versions) load(ctx context.Context, tenant string) (*tenantChoice, error) {
 	read := func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), choicesLimit)
 		defer cancel()
@@ -86,12 +86,12 @@ func (s *Models) load(ctx context.Context, tenant string) (*tenantChoice, error)
 	}
 }
 
-func (s *Models) read(ctx context.Context, tenant string) (*tenantChoice, error) {
-	state, err := s.Store.ModelState(ctx, tenant)
+func (s *Versions) read(ctx context.Context, tenant string) (*tenantChoice, error) {
+	state, err := s.Store.Standing(ctx, tenant)
 	if err != nil {
 		return nil, err
 	}
-	c := choice{state.Number(), state.Active(), linkage.DefaultModel()}
+	c := choice{state.Number(), state.Active(), s.Default}
 	if c.version != DefaultVersion {
 		m, _, err := s.Store.ReadModel(ctx, tenant, c.version)
 		if err != nil {
@@ -103,7 +103,7 @@ func (s *Models) read(ctx context.Context, tenant string) (*tenantChoice, error)
 }
 
 // Run keeps what is held up to date until ctx ends: one look for all tenants that ask.
-func (s *Models) Run(ctx context.Context) error {
+func (s *Versions) Run(ctx context.Context) error {
 	ticker := time.NewTicker(choicesEvery)
 	defer ticker.Stop()
 	away := false
@@ -122,7 +122,7 @@ func (s *Models) Run(ctx context.Context) error {
 }
 
 // refresh looks once, and reads what was activated since.
-func (s *Models) refresh(ctx context.Context) error {
+func (s *Versions) refresh(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, choicesLimit)
 	defer cancel()
 	var failure error
@@ -145,7 +145,7 @@ func (s *Models) refresh(ctx context.Context) error {
 }
 
 // asking is the tenants that somebody asks for; the others are forgotten.
-func (s *Models) asking() []string {
+func (s *Versions) asking() []string {
 	var tenants []string
 	before := s.Now().Add(-choicesKept).UnixNano()
 	s.held.tenants.Range(func(tenant, entry any) bool {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"time"
 	"unicode/utf8"
 
@@ -41,15 +42,15 @@ type Activation struct {
 	By      principal.Actor
 }
 
-// State is where a tenant's models stand. The zero State is that of a tenant that never made nor chose any.
-type State struct {
+// Standing is where a tenant's models stand. The zero Standing is that of a tenant that never made nor chose any.
+type Standing struct {
 	Latest  int64       // version
 	Current *Activation // nil: nobody activated any, so the default is active
 	Below   *Activation // the one that rolling back leads to; nil: the time before the first, or nowhere
 }
 
 // Number is that of the latest activation: it tells whether anything changed since.
-func (s State) Number() int64 {
+func (s Standing) Number() int64 {
 	if s.Current == nil {
 		return 0
 	}
@@ -57,7 +58,7 @@ func (s State) Number() int64 {
 }
 
 // Active is the version in use.
-func (s State) Active() int64 {
+func (s Standing) Active() int64 {
 	if s.Current == nil {
 		return DefaultVersion
 	}
@@ -65,14 +66,14 @@ func (s State) Active() int64 {
 }
 
 // activate is the next entry of the log when a version is activated.
-func (s State) activate(version int64, at time.Time, by principal.Actor) Activation {
+func (s Standing) activate(version int64, at time.Time, by principal.Actor) Activation {
 	below := s.Number()
 	return Activation{Number: below + 1, Version: version, Below: &below, At: at, By: by}
 }
 
 // rollback is the next entry of the log when the version before becomes the active one again: below it is what was below that.
 // Nothing tells that there was none before.
-func (s State) rollback(at time.Time, by principal.Actor) (next Activation, ok bool) {
+func (s Standing) rollback(at time.Time, by principal.Actor) (next Activation, ok bool) {
 	if s.Current == nil || s.Current.Below == nil {
 		return Activation{}, false
 	}
@@ -116,16 +117,26 @@ func NewModel(in ModelInput, at time.Time, by principal.Actor) (Model, []fault.F
 		wrong("model", "required", "must be given")
 		return m, faults
 	}
-	weights, broken := linkage.ParseModel(in.Weights)
-	for _, f := range broken {
-		name := "model"
-		if f.Field != "" {
-			name += "." + f.Field
-		}
-		wrong(name, f.Code, f.Message)
-	}
+	weights, broken := ParseWeights(in.Weights)
 	m.Weights = weights
-	return m, faults
+	return m, append(faults, broken...)
+}
+
+// ParseWeights reads a linkage.Model, or tells every rule that it breaks.
+func ParseWeights(raw []byte) (*linkage.Model, []fault.Field) {
+	const path = "model"
+	if faults := misshapen(raw, reflect.TypeFor[linkage.Model](), path); len(faults) > 0 {
+		return nil, faults
+	}
+	weights := &linkage.Model{}
+	if err := json.Unmarshal(raw, weights); err != nil {
+		return nil, []fault.Field{{Field: path, Code: "invalid_type", Message: "must be a model"}}
+	}
+	var faults []fault.Field
+	for _, p := range weights.Validate() {
+		faults = append(faults, fault.Field{Field: path + "." + p.Field, Code: p.Code, Message: p.Message})
+	}
+	return weights, faults
 }
 
 // The bounds of what is told of a training.

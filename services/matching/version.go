@@ -19,18 +19,18 @@ import (
 
 // ModelStore keeps models and the log of which was active when. Every call but Choices sees one tenant's rows alone.
 type ModelStore interface {
-	// ModelState tells where a tenant's models stand.
-	ModelState(ctx context.Context, tenant string) (State, error)
+	// Standing tells where a tenant's models stand.
+	Standing(ctx context.Context, tenant string) (Standing, error)
 	// CreateModel stores a model with its entry. Saved is false, and nothing happened, when its version is taken by now.
-	// When the key was used before, repeat is the record of that time and nothing is stored. Answer is what to record.
+	// When the key was used before, repeat is the record of that time and nothing is stored. ModelAnswer is what to record.
 	CreateModel(
 		ctx context.Context, tenant string, m Model, key idempotency.Key, status int, answer []byte, e audit.Entry,
 	) (repeat *idempotency.Record, saved bool, err error)
 	// ReadModel gives a version with its latest activation, and the state as of the same moment; nil when there is no such
 	// version. The default is not stored: what it gives of it is its activation.
-	ReadModel(ctx context.Context, tenant string, version int64) (*Model, State, error)
+	ReadModel(ctx context.Context, tenant string, version int64) (*Model, Standing, error)
 	// ListModels gives versions above one, in order and without their weights, and how many versions there are.
-	ListModels(ctx context.Context, tenant string, above, offset int64, most int) ([]Model, int64, State, error)
+	ListModels(ctx context.Context, tenant string, above, offset int64, most int) ([]Model, int64, Standing, error)
 	// Activate adds an entry to the log, along with the audit's. Saved is false, and nothing happened, when its number is
 	// taken by now. The key is as in CreateModel.
 	Activate(
@@ -44,13 +44,14 @@ type ModelStore interface {
 	Keep(ctx context.Context, e audit.Entry) error
 }
 
-// Models is the verbs on models, and knows each tenant's active one. It is safe for concurrent use.
-type Models struct {
-	Store ModelStore
-	Now   func() time.Time
-	NewID func() (uuid.UUID, error)
-	Log   *slog.Logger
-	held  held
+// Versions is the verbs on the versions of models, and knows each tenant's active one. It is safe for concurrent use.
+type Versions struct {
+	Store   ModelStore
+	Default *linkage.Model
+	Now     func() time.Time
+	NewID   func() (uuid.UUID, error)
+	Log     *slog.Logger
+	held    held
 }
 
 // The actions that the audit trail tells of.
@@ -62,22 +63,22 @@ const (
 	auditModelRollback = "model.rollback"
 )
 
-func (s *Models) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
+func (s *Versions) now() time.Time { return s.Now().UTC().Truncate(time.Millisecond) }
 
-func (s *Models) entry(ctx context.Context, action string) audit.Entry {
+func (s *Versions) entry(ctx context.Context, action string) audit.Entry {
 	return audit.Of(ctx, s.Now(), s.NewID, action)
 }
 
 // refused keeps that an action was, and gives the refusal.
-func (s *Models) refused(ctx context.Context, e audit.Entry, refusal error) error {
+func (s *Versions) refused(ctx context.Context, e audit.Entry, refusal error) error {
 	if err := s.Store.Keep(ctx, e.Failed()); err != nil {
 		return err
 	}
 	return refusal
 }
 
-// Answer makes the body that a repeat under the same idempotency key gets.
-type Answer func(m Model, number int64) ([]byte, error)
+// ModelAnswer makes the body that a repeat under the same idempotency key gets.
+type ModelAnswer func(m Model, number int64) ([]byte, error)
 
 // Precondition says whether anything may be changed after the activation of a number; its error is the answer when it may
 // not.
@@ -91,7 +92,7 @@ type Made struct {
 }
 
 // Create stores the next version of the tenant's model. It is not active by that.
-func (s *Models) Create(ctx context.Context, in ModelInput, key idempotency.Key, status int, answer Answer) (Made, error) {
+func (s *Versions) Create(ctx context.Context, in ModelInput, key idempotency.Key, status int, answer ModelAnswer) (Made, error) {
 	by, err := principal.Require(ctx, principal.TenantAdmin)
 	if err != nil {
 		return Made{}, err
@@ -102,7 +103,7 @@ func (s *Models) Create(ctx context.Context, in ModelInput, key idempotency.Key,
 	}
 	e := s.entry(ctx, auditModelCreate)
 	return revise.UntilSaved(ctx, "model", func() (Made, bool, error) {
-		state, err := s.Store.ModelState(ctx, by.TenantID)
+		state, err := s.Store.Standing(ctx, by.TenantID)
 		if err != nil {
 			return Made{}, false, err
 		}
@@ -120,7 +121,7 @@ func (s *Models) Create(ctx context.Context, in ModelInput, key idempotency.Key,
 }
 
 // recorded is the body that stands by under a key; none without one.
-func recorded(key idempotency.Key, m Model, number int64, answer Answer) ([]byte, error) {
+func recorded(key idempotency.Key, m Model, number int64, answer ModelAnswer) ([]byte, error) {
 	if !key.Given() {
 		return nil, nil
 	}
@@ -128,7 +129,7 @@ func recorded(key idempotency.Key, m Model, number int64, answer Answer) ([]byte
 }
 
 // Read gives a version, and the number of the tenant's latest activation.
-func (s *Models) Read(ctx context.Context, version int64) (Model, int64, error) {
+func (s *Versions) Read(ctx context.Context, version int64) (Model, int64, error) {
 	by, err := principal.Require(ctx, principal.MatchRead)
 	if err != nil {
 		return Model{}, 0, err
@@ -142,25 +143,25 @@ func (s *Models) Read(ctx context.Context, version int64) (Model, int64, error) 
 }
 
 // find gives a version, or keeps that there is none.
-func (s *Models) find(ctx context.Context, tenant string, version int64, e audit.Entry) (Model, State, error) {
+func (s *Versions) find(ctx context.Context, tenant string, version int64, e audit.Entry) (Model, Standing, error) {
 	m, state, err := s.Store.ReadModel(ctx, tenant, version)
 	if err != nil {
-		return Model{}, State{}, err
+		return Model{}, Standing{}, err
 	}
 	if version == DefaultVersion {
-		m = builtIn(m)
+		m = s.builtIn(m)
 	}
 	if m == nil {
-		return Model{}, State{}, s.refused(ctx, e, fault.New(fault.NotFound, "model_not_found", "There is no such version of the model."))
+		return Model{}, Standing{}, s.refused(ctx, e, fault.New(fault.NotFound, "model_not_found", "There is no such version of the model."))
 	}
 	m.Active = m.Version == state.Active()
 	return *m, state, nil
 }
 
 // builtIn is the default, with the activation that is known of it.
-func builtIn(known *Model) *Model {
+func (s *Versions) builtIn(known *Model) *Model {
 	m := &Model{
-		Version: DefaultVersion, Name: "default", Description: "The model that is built in.", Training: []byte(`{}`), Weights: linkage.DefaultModel(),
+		Version: DefaultVersion, Name: "default", Description: "The model that is built in.", Training: []byte(`{}`), Weights: s.Default,
 	}
 	if known != nil {
 		m.Activated = known.Activated
@@ -169,7 +170,7 @@ func builtIn(known *Model) *Model {
 }
 
 // List gives a page of the versions, the default first, without their weights, and their number.
-func (s *Models) List(ctx context.Context, part page.Request) ([]Model, int64, error) {
+func (s *Versions) List(ctx context.Context, part page.Request) ([]Model, int64, error) {
 	by, err := principal.Require(ctx, principal.MatchRead)
 	if err != nil {
 		return nil, 0, err
@@ -195,7 +196,7 @@ func (s *Models) List(ctx context.Context, part page.Request) ([]Model, int64, e
 		if err != nil {
 			return nil, 0, err
 		}
-		list = append([]Model{*builtIn(known)}, list...)
+		list = append([]Model{*s.builtIn(known)}, list...)
 	}
 	for i := range list {
 		list[i].Weights, list[i].Active = nil, list[i].Version == state.Active()
@@ -205,7 +206,7 @@ func (s *Models) List(ctx context.Context, part page.Request) ([]Model, int64, e
 
 // Activate makes a version the one that finds are weighed by. The one that is active already stays so, and nothing is added
 // to the log.
-func (s *Models) Activate(ctx context.Context, version int64, may Precondition) (Model, int64, error) {
+func (s *Versions) Activate(ctx context.Context, version int64, may Precondition) (Model, int64, error) {
 	by, err := principal.Require(ctx, principal.TenantAdmin)
 	if err != nil {
 		return Model{}, 0, err
@@ -235,7 +236,7 @@ func (s *Models) Activate(ctx context.Context, version int64, may Precondition) 
 }
 
 // Rollback makes the version active again that was before the active one was activated.
-func (s *Models) Rollback(ctx context.Context, may Precondition, key idempotency.Key, status int, answer Answer) (Made, error) {
+func (s *Versions) Rollback(ctx context.Context, may Precondition, key idempotency.Key, status int, answer ModelAnswer) (Made, error) {
 	by, err := principal.Require(ctx, principal.TenantAdmin)
 	if err != nil {
 		return Made{}, err
@@ -252,10 +253,10 @@ func (s *Models) Rollback(ctx context.Context, may Precondition, key idempotency
 }
 
 // rollback is one way through it.
-func (s *Models) rollback(
-	ctx context.Context, by principal.Principal, may Precondition, key idempotency.Key, status int, answer Answer, e audit.Entry,
+func (s *Versions) rollback(
+	ctx context.Context, by principal.Principal, may Precondition, key idempotency.Key, status int, answer ModelAnswer, e audit.Entry,
 ) (Made, bool, error) {
-	state, err := s.Store.ModelState(ctx, by.TenantID)
+	state, err := s.Store.Standing(ctx, by.TenantID)
 	if err != nil {
 		return Made{}, false, err
 	}
