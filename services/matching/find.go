@@ -20,8 +20,8 @@ type Indexes interface {
 	Fresh(ctx context.Context, tenant string) (*index.Index, error)
 }
 
-// Models say what agreement is worth.
-type Models interface {
+// Weights say what agreement is worth.
+type Weights interface {
 	// Active gives the model by which a tenant's people are compared.
 	Active(ctx context.Context, tenant string) (*linkage.Model, error)
 }
@@ -35,7 +35,7 @@ type Ledger interface {
 // Service is the verbs. It is safe for concurrent use.
 type Service struct {
 	Indexes Indexes
-	Models  Models
+	Models  Weights
 	Ledger  Ledger
 	Meters  *Meters
 	Now     func() time.Time
@@ -133,7 +133,7 @@ func probable(model *linkage.Model, found index.Found) Answer {
 		if i > 0 {
 			other = found.Hits[0].Bits
 		}
-		shown, bits := weighed(hit.Evidence, hit.Bits, hit.Veto)
+		shown, bits := weighed(hit.Evidence, hit.Veto)
 		a.Matches[i] = Match{
 			Patient: hit.Demographics, Score: score(bits), Evidence: shown,
 			Grade: model.Grade(bits, other, hit.Veto, found.Truncated),
