@@ -3,8 +3,11 @@ package matching
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
 	"reflect"
+	"slices"
+	"strings"
 	"time"
 	"unicode/utf8"
 
@@ -128,13 +131,9 @@ func ParseWeights(raw []byte) (*linkage.Model, []fault.Field) {
 	if faults := misshapen(raw, reflect.TypeFor[linkage.Model](), path); len(faults) > 0 {
 		return nil, faults
 	}
-	weights := &linkage.Model{}
-	if err := json.Unmarshal(raw, weights); err != nil {
-		return nil, []fault.Field{{Field: path, Code: "invalid_type", Message: "must be a model"}}
-	}
-	var faults []fault.Field
-	for _, p := range weights.Validate() {
-		faults = append(faults, fault.Field{Field: path + "." + p.Field, Code: p.Code, Message: p.Message})
+	weights, faults := linkage.ParseModel(raw)
+	for i := range faults {
+		faults[i].Field = strings.TrimSuffix(path+"."+faults[i].Field, ".")
 	}
 	return weights, faults
 }
@@ -167,7 +166,8 @@ func training(raw []byte) (json.RawMessage, []fault.Field) {
 		return nil, faults
 	}
 	out := map[string]any{}
-	for name, value := range members {
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		value := members[name]
 		if !figureName(name) {
 			wrong("", "invalid_name", fmt.Sprintf("has a member whose name is not 1 to %d letters, digits and underscores", longestFigure))
 			continue
