@@ -19,12 +19,6 @@ type Match struct {
 	Evidence []Evidence
 }
 
-// The grades.
-const (
-	Certain  = "certain"
-	Probable = "probable"
-)
-
 // Evidence is what one field says for or against a match.
 type Evidence struct {
 	Field  string

@@ -54,7 +54,7 @@ func lost(fine int) int { return (fine%finer + finer) % finer }
 // score is the probability that bits stand for, cut to a millionth, so that it is never shown as more than it is. Nothing
 // but an exact find is sure.
 func score(bits float64) float64 {
-	return min(math.Floor(perScore/(1+math.Exp2(-bits))), perScore-1) / perScore
+	return min(math.Floor(perScore*linkage.Likelihood(bits)), perScore-1) / perScore
 }
 
 // exactly is the evidence of an exact find: all that was given is true.

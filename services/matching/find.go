@@ -114,9 +114,9 @@ func behind(cause error) error {
 // exact is the answer of an exact find. Whoever is the only one of whom all is true is certain.
 func exact(q query, found index.Found) Answer {
 	a := Answer{Matches: make([]Match, len(found.Hits)), Total: found.Total, Exact: true, Truncated: found.Truncated, Next: found.Next}
-	grade := Probable
+	grade := linkage.Probable
 	if found.Total == 1 && !found.Truncated {
-		grade = Certain
+		grade = linkage.Certain
 	}
 	evidence := exactly(q.given)
 	for i, hit := range found.Hits {

@@ -95,7 +95,7 @@ func (c *client) find(q question) found {
 func in3(answer map[string]any) map[string]any {
 	content, _ := answer["content"].([]any)
 	for _, one := range content {
-		m := one.(map[string]any)                 //nolint:forcetypeassert // the document says so
+		m := one.(map[string]any)                //nolint:forcetypeassert // the document says so
 		patient := m["patient"].(map[string]any) //nolint:forcetypeassert // the document says so
 		id, _ := strconv.ParseFloat(fmt.Sprint(m["patientId"]), 64)
 		if _, isText := m["patientId"].(string); !isText || patient["patientId"] != m["patientId"] {

@@ -23,12 +23,12 @@ type Actor struct {
 
 // Evidence What one field says for or against it. The weights sum to log2 of score / (1 - score).
 type Evidence struct {
-	// Field A parameter, `prior` (the chance before anything is compared), or a group of parameters.
+	// Field A parameter; `area` and `street`, the two halves of an address; `prior`, the chance before anything is compared; `carelessness`, that errors come together; `relatives`, that it is another of the family; or `veto`, whose level names what keeps it from being `certain`, whatever the score.
 	//
 	// Example: lastName
 	Field string `json:"field"`
 
-	// Level How much they agree, such as `exact`, `nickname` or `missing`.
+	// Level How much they agree, such as `exact` or `nickname`; `missing` where the record does not tell.
 	//
 	// Example: exact
 	Level string `json:"level"`

@@ -9,6 +9,12 @@ import (
 
 type Index struct{}
 
+type Options struct{}
+
+func New(Options) *Index { return &Index{} }
+
+func (x *Index) Apply([]linkage.Demographics) {}
+
 type Query struct {
 	Person   linkage.Demographics
 	Model    *linkage.Model
