@@ -83,6 +83,11 @@ func Table() []Route {
 		{"GET", "/v2/patient/find", matching, principal.MatchRead, question},
 		{"GET", "/v3/patient/find", matching, principal.MatchRead, question},
 		{"POST", "/v3/patient/find", matching, principal.MatchRead, question},
+		{"GET", "/v3/matching/models", matching, principal.MatchRead, Traits{}},
+		{"POST", "/v3/matching/models", matching, principal.TenantAdmin, Traits{}},
+		{"POST", "/v3/matching/models/rollback", matching, principal.TenantAdmin, Traits{}},
+		{"GET", "/v3/matching/models/{version}", matching, principal.MatchRead, Traits{}},
+		{"POST", "/v3/matching/models/{version}/activate", matching, principal.TenantAdmin, Traits{}},
 
 		{"GET", "/v3/audit", tenant, principal.AuditRead, Traits{}},
 		{"GET", "/v3/audit/verification", tenant, principal.AuditRead, Traits{}},

@@ -5,13 +5,21 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"net/url"
 
 	"github.com/gofiber/fiber/v2"
 	"github.com/oapi-codegen/runtime"
 	"github.com/patient-mesh/patient-mesh/libs/web/body"
 )
+
+// Actor defines model for Actor.
+type Actor struct {
+	Type string `json:"type"`
+	Id   string `json:"id"`
+}
 
 // Evidence What one field says for or against it. The weights sum to log2 of score / (1 - score).
 type Evidence struct {
@@ -128,6 +136,55 @@ type MatchedPatientV2 struct {
 	Deceased bool   `json:"deceased"`
 }
 
+// MatchingModel What agreement and disagreement are worth. Its form is that of version 0's: read that, and change figures. Fields and levels are all there, in that order, the best agreement first, and no level speaks more for one person than a better one.
+type MatchingModel = json.RawMessage
+
+// ModelPage defines model for ModelPage.
+type ModelPage struct {
+	Content       []ModelVersion `json:"content"`
+	Page          int            `json:"page"`
+	Size          int            `json:"size"`
+	TotalElements int64          `json:"totalElements"`
+}
+
+// ModelRequestDTO defines model for ModelRequestDTO.
+type ModelRequestDTO = body.Object
+
+// ModelTraining How it was trained, and how good it was on records that it was not trained on: `method` in words, and figures under any name of letters, digits and underscores. No other text.
+//
+// Example: {"ece":0.006,"method":"em","pairs":31240,"precision":0.9998,"recall":0.9971}
+type ModelTraining = json.RawMessage
+
+// ModelVersion defines model for ModelVersion.
+type ModelVersion struct {
+	// Version From 1 in each organization; 0 is the built-in one.
+	Version     int64  `json:"version"`
+	Name        string `json:"name"`
+	Description string `json:"description"`
+
+	// Active Whether finds use it. One version is active at any time.
+	Active bool `json:"active"`
+
+	// ActivatedAt When it became active the last time; not there if it never did.
+	ActivatedAt *string `json:"activatedAt,omitempty"`
+	ActivatedBy *Actor  `json:"activatedBy,omitempty"`
+
+	// CreatedAt Not there for the built-in one.
+	CreatedAt *string `json:"createdAt,omitempty"`
+	CreatedBy *Actor  `json:"createdBy,omitempty"`
+
+	// Parent The version that it was made from, where that is known.
+	Parent *int64 `json:"parent,omitempty"`
+
+	// Training How it was trained, and how good it was on records that it was not trained on: `method` in words, and figures under any name of letters, digits and underscores. No other text.
+	//
+	// Example: {"ece":0.006,"method":"em","pairs":31240,"precision":0.9998,"recall":0.9971}
+	Training ModelTraining `json:"training"`
+
+	// Model What agreement and disagreement are worth. Its form is that of version 0's: read that, and change figures. Fields and levels are all there, in that order, the best agreement first, and no level speaks more for one person than a better one.
+	Model *MatchingModel `json:"model,omitempty"`
+}
+
 // PatientResponseDTO No member is ever null. Text that was never given is empty, a coded field is `Unknown`.
 type PatientResponseDTO struct {
 	// Id Example: 524288123
@@ -156,6 +213,9 @@ type PatientResponseDTO struct {
 	Deceased bool   `json:"deceased"`
 }
 
+// After defines model for After.
+type After = string
+
 // City defines model for City.
 type City = string
 
@@ -177,6 +237,9 @@ type FindLimit = string
 // FirstName Example: Anna
 type FirstName = string
 
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string
+
 // Identifier defines model for Identifier.
 type Identifier = string
 
@@ -195,6 +258,12 @@ type MiddleName = string
 // MinScore defines model for MinScore.
 type MinScore = string
 
+// ModelIfMatch defines model for ModelIfMatch.
+type ModelIfMatch = string
+
+// Page defines model for Page.
+type Page = string
+
 // Phone defines model for Phone.
 type Phone = string
 
@@ -204,11 +273,20 @@ type PostalCode = string
 // SexAtBirth defines model for SexAtBirth.
 type SexAtBirth = string
 
+// Size defines model for Size.
+type Size = string
+
 // State defines model for State.
 type State = string
 
 // Suffix defines model for Suffix.
 type Suffix = string
+
+// VersionPath defines model for VersionPath.
+type VersionPath = string
+
+// Model defines model for Model.
+type Model = ModelVersion
 
 // FindParams defines parameters for Find.
 type FindParams struct {
@@ -252,6 +330,39 @@ type FindParams struct {
 
 	// After The opaque cursor of a `Link` header, which holds the whole question, sealed. What is given beside it, but `limit`, must be the same question.
 	After *FindAfter `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// ListModelsParams defines parameters for ListModels.
+type ListModelsParams struct {
+	// Page Zero-based number of the page.
+	Page *Page `form:"page,omitempty" json:"page,omitempty"`
+
+	// Size Entries per page.
+	Size *Size `form:"size,omitempty" json:"size,omitempty"`
+
+	// After The opaque cursor of a `Link` header; not together with `page`.
+	After *After `form:"after,omitempty" json:"after,omitempty"`
+}
+
+// CreateModelParams defines parameters for CreateModel.
+type CreateModelParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// RollbackModelParams defines parameters for RollbackModel.
+type RollbackModelParams struct {
+	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+
+	// IfMatch Only if no version was activated since the one whose `ETag` this is, else 412; `*` is any.
+	IfMatch *ModelIfMatch `json:"If-Match,omitempty"`
+}
+
+// ActivateModelParams defines parameters for ActivateModel.
+type ActivateModelParams struct {
+	// IfMatch Only if no version was activated since the one whose `ETag` this is, else 412; `*` is any.
+	IfMatch *ModelIfMatch `json:"If-Match,omitempty"`
 }
 
 // FindPatientsParams defines parameters for FindPatients.
@@ -298,6 +409,9 @@ type FindPatientsParams struct {
 	After *FindAfter `form:"after,omitempty" json:"after,omitempty"`
 }
 
+// CreateModelJSONRequestBody defines body for CreateModel for application/json ContentType.
+type CreateModelJSONRequestBody = ModelRequestDTO
+
 // FindPatientsPrivatelyJSONRequestBody defines body for FindPatientsPrivately for application/json ContentType.
 type FindPatientsPrivatelyJSONRequestBody = FindRequestDTO
 
@@ -306,6 +420,21 @@ type ServerInterface interface {
 	// Find Find patients (v2)
 	// (GET /v2/patient/find)
 	Find(c *fiber.Ctx, params FindParams) error
+	// ListModels List the versions of the organization's model
+	// (GET /v3/matching/models)
+	ListModels(c *fiber.Ctx, params ListModelsParams) error
+	// CreateModel Add a version of the organization's model
+	// (POST /v3/matching/models)
+	CreateModel(c *fiber.Ctx, params CreateModelParams) error
+	// RollbackModel Make the version active again that was before
+	// (POST /v3/matching/models/rollback)
+	RollbackModel(c *fiber.Ctx, params RollbackModelParams) error
+	// ReadModel Read a version of the organization's model
+	// (GET /v3/matching/models/{version})
+	ReadModel(c *fiber.Ctx, version VersionPath) error
+	// ActivateModel Make a version the one that finds use
+	// (POST /v3/matching/models/{version}/activate)
+	ActivateModel(c *fiber.Ctx, version VersionPath, params ActivateModelParams) error
 	// FindPatients Find patients
 	// (GET /v3/patient/find)
 	FindPatients(c *fiber.Ctx, params FindPatientsParams) error
@@ -466,6 +595,240 @@ func (siw *ServerInterfaceWrapper) Find(c *fiber.Ctx) error {
 
 	handler := func(c *fiber.Ctx) error {
 		return siw.Handler.Find(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ListModels operation middleware
+func (siw *ServerInterfaceWrapper) ListModels(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ListModelsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "page" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "page", query, &params.Page, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter page: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "size" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "size", query, &params.Size, runtime.BindQueryParameterOptions{Type: "integer", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter size: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ListModels(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// CreateModel operation middleware
+func (siw *ServerInterfaceWrapper) CreateModel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params CreateModelParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.CreateModel(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// RollbackModel operation middleware
+func (siw *ServerInterfaceWrapper) RollbackModel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params RollbackModelParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "Idempotency-Key" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("Idempotency-Key")]; found {
+		var IdempotencyKey IdempotencyKey
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName Idempotency-Key, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "Idempotency-Key", valueList[0], &IdempotencyKey, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter Idempotency-Key: %w", err).Error())
+		}
+
+		params.IdempotencyKey = &IdempotencyKey
+
+	}
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ModelIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.RollbackModel(c, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ReadModel operation middleware
+func (siw *ServerInterfaceWrapper) ReadModel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Params("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter version: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ReadModel(c, version)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
+
+// ActivateModel operation middleware
+func (siw *ServerInterfaceWrapper) ActivateModel(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "version" -------------
+	var version VersionPath
+
+	err = runtime.BindStyledParameterWithOptions("simple", "version", c.Params("version"), &version, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "integer", Format: "int64"})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter version: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params ActivateModelParams
+
+	headers := c.GetReqHeaders()
+
+	// ------------- Optional header parameter "If-Match" -------------
+	if valueList, found := headers[http.CanonicalHeaderKey("If-Match")]; found {
+		var IfMatch ModelIfMatch
+		n := len(valueList)
+		if n != 1 {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Sprintf("Too many values for ParamName If-Match, 1 is required, but %d found", n))
+		}
+
+		err = runtime.BindStyledParameterWithOptions("simple", "If-Match", valueList[0], &IfMatch, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""})
+		if err != nil {
+			return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter If-Match: %w", err).Error())
+		}
+
+		params.IfMatch = &IfMatch
+
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.ActivateModel(c, version, params)
 	}
 
 	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
@@ -682,6 +1045,25 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Post(options.BaseURL+"/v3/patient/find", wrapper.FindPatientsPrivately)
 
+	router.Get(options.BaseURL+"/v3/matching/models", wrapper.ListModels)
+
+	router.Post(options.BaseURL+"/v3/matching/models", wrapper.CreateModel)
+
+	router.Post(options.BaseURL+"/v3/matching/models/rollback", wrapper.RollbackModel)
+
+	router.Get(options.BaseURL+"/v3/matching/models/:version", wrapper.ReadModel)
+
+	router.Post(options.BaseURL+"/v3/matching/models/:version/activate", wrapper.ActivateModel)
+
+}
+
+type ModelResponseHeaders struct {
+	ETag *string
+}
+type ModelJSONResponse struct {
+	Body ModelVersion
+
+	Headers ModelResponseHeaders
 }
 
 type FindRequestObject struct {
@@ -704,6 +1086,141 @@ type Find200JSONResponse struct {
 func (response Find200JSONResponse) VisitFindResponse(ctx *fiber.Ctx) error {
 	if response.Headers.Link != nil {
 		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ListModelsRequestObject struct {
+	Params ListModelsParams
+}
+
+type ListModelsResponseObject interface {
+	VisitListModelsResponse(ctx *fiber.Ctx) error
+}
+
+type ListModels200ResponseHeaders struct {
+	Link *string
+}
+
+type ListModels200JSONResponse struct {
+	Body    ModelPage
+	Headers ListModels200ResponseHeaders
+}
+
+func (response ListModels200JSONResponse) VisitListModelsResponse(ctx *fiber.Ctx) error {
+	if response.Headers.Link != nil {
+		ctx.Response().Header.Set("Link", fmt.Sprint(*response.Headers.Link))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type CreateModelRequestObject struct {
+	Params CreateModelParams
+	Body   *CreateModelJSONRequestBody
+}
+
+type CreateModelResponseObject interface {
+	VisitCreateModelResponse(ctx *fiber.Ctx) error
+}
+
+type CreateModel201ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+	Location           *string
+}
+
+type CreateModel201JSONResponse struct {
+	Body    ModelVersion
+	Headers CreateModel201ResponseHeaders
+}
+
+func (response CreateModel201JSONResponse) VisitCreateModelResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	if response.Headers.Location != nil {
+		ctx.Response().Header.Set("Location", fmt.Sprint(*response.Headers.Location))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(201)
+
+	return ctx.JSON(&response.Body)
+}
+
+type RollbackModelRequestObject struct {
+	Params RollbackModelParams
+}
+
+type RollbackModelResponseObject interface {
+	VisitRollbackModelResponse(ctx *fiber.Ctx) error
+}
+
+type RollbackModel200ResponseHeaders struct {
+	ETag               *string
+	IdempotentReplayed *string
+}
+
+type RollbackModel200JSONResponse struct {
+	Body    ModelVersion
+	Headers RollbackModel200ResponseHeaders
+}
+
+func (response RollbackModel200JSONResponse) VisitRollbackModelResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	if response.Headers.IdempotentReplayed != nil {
+		ctx.Response().Header.Set("Idempotent-Replayed", fmt.Sprint(*response.Headers.IdempotentReplayed))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ReadModelRequestObject struct {
+	Version VersionPath `json:"version"`
+}
+
+type ReadModelResponseObject interface {
+	VisitReadModelResponse(ctx *fiber.Ctx) error
+}
+
+type ReadModel200JSONResponse struct{ ModelJSONResponse }
+
+func (response ReadModel200JSONResponse) VisitReadModelResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
+	}
+	ctx.Response().Header.Set("Content-Type", "application/json")
+	ctx.Status(200)
+
+	return ctx.JSON(&response.Body)
+}
+
+type ActivateModelRequestObject struct {
+	Version VersionPath `json:"version"`
+	Params  ActivateModelParams
+}
+
+type ActivateModelResponseObject interface {
+	VisitActivateModelResponse(ctx *fiber.Ctx) error
+}
+
+type ActivateModel200JSONResponse struct{ ModelJSONResponse }
+
+func (response ActivateModel200JSONResponse) VisitActivateModelResponse(ctx *fiber.Ctx) error {
+	if response.Headers.ETag != nil {
+		ctx.Response().Header.Set("ETag", fmt.Sprint(*response.Headers.ETag))
 	}
 	ctx.Response().Header.Set("Content-Type", "application/json")
 	ctx.Status(200)
@@ -770,6 +1287,21 @@ type StrictServerInterface interface {
 	// Find Find patients (v2)
 	// (GET /v2/patient/find)
 	Find(ctx context.Context, request FindRequestObject) (FindResponseObject, error)
+	// ListModels List the versions of the organization's model
+	// (GET /v3/matching/models)
+	ListModels(ctx context.Context, request ListModelsRequestObject) (ListModelsResponseObject, error)
+	// CreateModel Add a version of the organization's model
+	// (POST /v3/matching/models)
+	CreateModel(ctx context.Context, request CreateModelRequestObject) (CreateModelResponseObject, error)
+	// RollbackModel Make the version active again that was before
+	// (POST /v3/matching/models/rollback)
+	RollbackModel(ctx context.Context, request RollbackModelRequestObject) (RollbackModelResponseObject, error)
+	// ReadModel Read a version of the organization's model
+	// (GET /v3/matching/models/{version})
+	ReadModel(ctx context.Context, request ReadModelRequestObject) (ReadModelResponseObject, error)
+	// ActivateModel Make a version the one that finds use
+	// (POST /v3/matching/models/{version}/activate)
+	ActivateModel(ctx context.Context, request ActivateModelRequestObject) (ActivateModelResponseObject, error)
 	// FindPatients Find patients
 	// (GET /v3/patient/find)
 	FindPatients(ctx context.Context, request FindPatientsRequestObject) (FindPatientsResponseObject, error)
@@ -815,6 +1347,156 @@ func (sh *strictHandler) Find(ctx *fiber.Ctx, params FindParams) error {
 		return err
 	} else if validResponse, ok := response.(FindResponseObject); ok {
 		if err := validResponse.VisitFindResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ListModels operation middleware
+func (sh *strictHandler) ListModels(ctx *fiber.Ctx, params ListModelsParams) error {
+	var request ListModelsRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ListModels(ctx.UserContext(), request.(ListModelsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ListModels")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ListModelsResponseObject); ok {
+		if err := validResponse.VisitListModelsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// CreateModel operation middleware
+func (sh *strictHandler) CreateModel(ctx *fiber.Ctx, params CreateModelParams) error {
+	var request CreateModelRequestObject
+
+	request.Params = params
+
+	var body CreateModelJSONRequestBody
+	var err error
+	// The validation middleware stores the value a kin-openapi validator
+	// validated in the Fiber context. Bind that value, matching member
+	// names exactly, so the handler receives what was validated instead
+	// of a second, case-insensitive decode.
+	if v := ctx.Locals(validatedBodyLocalsKey); v == nil || runtime.BindJSONValue(v, &body) != nil {
+		err = ctx.BodyParser(&body)
+	}
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, err.Error())
+	}
+	request.Body = &body
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.CreateModel(ctx.UserContext(), request.(CreateModelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "CreateModel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(CreateModelResponseObject); ok {
+		if err := validResponse.VisitCreateModelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// RollbackModel operation middleware
+func (sh *strictHandler) RollbackModel(ctx *fiber.Ctx, params RollbackModelParams) error {
+	var request RollbackModelRequestObject
+
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.RollbackModel(ctx.UserContext(), request.(RollbackModelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "RollbackModel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(RollbackModelResponseObject); ok {
+		if err := validResponse.VisitRollbackModelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ReadModel operation middleware
+func (sh *strictHandler) ReadModel(ctx *fiber.Ctx, version VersionPath) error {
+	var request ReadModelRequestObject
+
+	request.Version = version
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ReadModel(ctx.UserContext(), request.(ReadModelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ReadModel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ReadModelResponseObject); ok {
+		if err := validResponse.VisitReadModelResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
+
+// ActivateModel operation middleware
+func (sh *strictHandler) ActivateModel(ctx *fiber.Ctx, version VersionPath, params ActivateModelParams) error {
+	var request ActivateModelRequestObject
+
+	request.Version = version
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.ActivateModel(ctx.UserContext(), request.(ActivateModelRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "ActivateModel")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(ActivateModelResponseObject); ok {
+		if err := validResponse.VisitActivateModelResponse(ctx); err != nil {
 			return err
 		}
 	} else if response != nil {

@@ -8,8 +8,9 @@ import (
 
 // Server answers the operations of openapi.yaml.
 type Server struct {
-	Finds  *matching.Service
-	Sealer Sealer
+	Finds    *matching.Service
+	Versions *matching.Versions
+	Sealer   Sealer
 }
 
 // Sealer hides texts that go out in a URL and come back (principal.Keyring).

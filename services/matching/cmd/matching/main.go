@@ -57,16 +57,19 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	kept := store.New(db)
+	versions := &matching.Versions{Store: kept, Default: linkage.Default(), Now: time.Now, NewID: uuid.NewV7, Log: p.Logger}
 	finds := &matching.Service{
-		Indexes: away{}, Models: standard{linkage.Default()}, Ledger: store.New(db), Meters: meters, Now: time.Now, NewID: uuid.NewV7,
+		Indexes: away{}, Models: versions, Ledger: kept, Meters: meters, Now: time.Now, NewID: uuid.NewV7,
 	}
 	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}))
 	if err != nil {
 		return err
 	}
-	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Finds: finds, Sealer: p.Keyring}, nil),
+	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Finds: finds, Versions: versions, Sealer: p.Keyring}, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
-	return p.Serve(ctx, app, trail.Run)
+	sweep := func(ctx context.Context) error { return kept.SweepKeys(ctx, p.Logger) }
+	return p.Serve(ctx, app, trail.Run, versions.Run, sweep)
 }
 
 // away stands where the indexes come.
@@ -75,8 +78,3 @@ type away struct{}
 func (away) Fresh(context.Context, string) (*index.Index, error) {
 	return nil, fault.Away(nil, "There is no index yet.")
 }
-
-// standard gives all tenants one model.
-type standard struct{ model *linkage.Model }
-
-func (s standard) Active(context.Context, string) (*linkage.Model, error) { return s.model, nil }
