@@ -87,8 +87,10 @@ func TestTheFeedTellsAllOfAPerson(t *testing.T) {
 	f := follow(w.store, w.by.TenantID, 10)
 	f.tells(t, w.patient)
 
-	in := patient.Input{MiddleName: some("M"), Prefix: some("Dr"), Suffix: some("Jr"), SexAtBirth: some("female"), Gender: some("Female"), Race: some("Asian"),
-		Ethnicity: some("Declined"), GenderIdentity: some("g"), PreferredLanguage: some("pt"), Last4SSN: some("6789")}
+	in := patient.Input{
+		MiddleName: some("M"), Prefix: some("Dr"), Suffix: some("Jr"), SexAtBirth: some("female"), Gender: some("Female"), Race: some("Asian"),
+		Ethnicity: some("Declined"), GenderIdentity: some("g"), PreferredLanguage: some("pt"), Last4SSN: some("6789"),
+	}
 	anyone := func(int64) error { return nil }
 	if _, err := w.service.Update(w.ctx, w.patient, in, anyone); err != nil {
 		t.Fatal(err)
