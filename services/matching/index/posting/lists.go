@@ -109,12 +109,12 @@ func (s *shard) insert(slot uint64) bool {
 }
 
 // spare is the room for slots displaced at the end of a table.
-const spare = 32
+func spare(home int) int { return min(4+home>>4, 48) }
 
 // resize moves the slots to a table of another size, in order. Should the room at the end not do, it makes a larger one.
 func (s *shard) resize(home int) {
 	for ; ; home += home>>3 + 8 {
-		next := shard{slots: make([]uint64, home+spare), home: home}
+		next := shard{slots: make([]uint64, home+spare(home)), home: home}
 		at := 0
 		for _, slot := range s.slots {
 			if slot == 0 {
@@ -165,11 +165,13 @@ func (s *shard) delete(at int) {
 	}
 	copy(s.slots[at:], s.slots[at+1:end])
 	s.slots[end-1] = 0
-	s.used--
+	if s.used--; s.used == 0 {
+		*s = shard{}
+		return
+	}
 	if s.home > 64 && s.used*3 < s.home {
 		s.resize(s.used + s.used>>2 + 8)
 	}
-	s.tidy()
 }
 
 // tidy moves the blocks of a shard together when much of their memory is free.
