@@ -1,11 +1,16 @@
 package linkage
 
-// givenName leaves titles at the front out.
+// givenName leaves titles at the front out, and a suffix that strayed into it.
 func (p *Parser) givenName(t *Text, ws []word) {
 	for len(ws) > 1 && title(ws[0].text) {
 		ws = ws[1:]
 	}
-	p.name(t, ws, 1)
+	switch last := ws[len(ws)-1].text; last {
+	case "jr", "jnr", "ii", "iii", "iv":
+		t.Suffix, _ = generation(last)
+		ws = ws[:len(ws)-1]
+	}
+	p.name(t, ws, Given)
 }
 
 // familyName finds the suffix at the end and leaves it out.
@@ -23,11 +28,11 @@ func (p *Parser) familyName(t *Text, ws []word) {
 	for len(ws) > 1 && title(ws[0].text) {
 		ws = ws[1:]
 	}
-	p.name(t, ws, 0)
+	p.name(t, ws, Family)
 }
 
-// name joins and drops particles: those at or after the place from.
-func (p *Parser) name(t *Text, ws []word, from int) {
+// name makes words parts, but for particles. No given name begins with one: Al and Van are names.
+func (p *Parser) name(t *Text, ws []word, kind Kind) {
 	t.Parts = make([]Part, 0, min(len(ws), MaxParts))
 	var whole []byte
 	for i, prefix := 0, ""; i < len(ws) && len(t.Parts) < MaxParts; i++ {
@@ -37,16 +42,18 @@ func (p *Parser) name(t *Text, ws []word, from int) {
 		}
 		made := part(w)
 		switch {
-		case !last && from == 0 && joins(w.text):
+		case !last && kind == Family && joins(w.text):
 			prefix = w.text
 			continue
-		case !last && i >= from && particle(w.text, ws[i+1].dash):
+		case !last && (kind == Family || i > 0) && particle(w.text, ws[i+1].dash):
 			whole = append(whole, made.Text...)
 			continue
 		}
 		whole = append(whole, made.Text...)
 		made.Sound, made.Sound2 = sounds(made.Text)
-		made.Nicks = p.nicks[made.Text]
+		if kind == Given {
+			made.Nicks = p.nicks[made.Text]
+		}
 		t.Parts = append(t.Parts, made)
 	}
 	if len(t.Parts) == 1 && len(whole) == len(t.Parts[0].Text) {
@@ -111,7 +118,7 @@ func generation(s string) (normal string, known bool) {
 		return "5", true
 	case "vi", "6th", "6":
 		return "6", true
-	case "md", "phd", "esq", "rn", "dds", "dmd", "dvm", "jd", "do", "cpa", "mba", "pe", "ret", "np", "pa":
+	case "md", "phd", "esq", "rn", "dds", "dmd", "dvm", "jd", "cpa", "mba":
 		return "", true
 	}
 	return "", false

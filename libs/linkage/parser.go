@@ -57,7 +57,7 @@ func (p *Parser) Parse(kind Kind, raw string) *Text {
 	case Region:
 		region(t, ws)
 	case Postal:
-		postal(t, raw, ws)
+		postal(t, ws)
 	case Generation:
 		generationText(t, ws)
 	default:

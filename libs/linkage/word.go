@@ -19,11 +19,9 @@ type word struct {
 func words(s string) iter.Seq[word] {
 	return func(yield func(word) bool) {
 		if ascii(s) {
-			if !wordsASCII(s, yield) {
-				return
-			}
-		} else if !wordsOf(compose(s), yield) {
-			return
+			wordsASCII(s, yield)
+		} else {
+			wordsOf(compose(s), yield)
 		}
 	}
 }
@@ -39,40 +37,30 @@ func ascii(s string) bool {
 
 func wordsASCII(s string, yield func(word) bool) bool {
 	lower := strings.ToLower(s)
-	start, dash, joined, any := -1, false, []byte(nil), false
-	emit := func(end int) bool {
-		text := lower[start:end]
-		if joined != nil {
-			text = string(append(joined, text...))
-		}
-		w := word{text: text, alt: text, dash: dash}
-		start, dash, joined, any = -1, false, nil, true
-		return w.text == "" || yield(w)
-	}
-	for i := 0; i < len(lower); i++ {
-		switch c := lower[i]; {
-		case lowerOrDigit(c):
+	start, dash, any := -1, false, false
+	before := "" // what an apostrophe joins to the word
+	for i := 0; i <= len(lower); i++ {
+		switch {
+		case i < len(lower) && lowerOrDigit(lower[i]):
 			if start < 0 {
 				start = i
 			}
-		case c == '\'' || c == '`':
-			if start >= 0 {
-				joined, start = append(joined, lower[start:i]...), i+1
+			continue
+		case start >= 0 && i < len(lower) && apostrophe(rune(lower[i])):
+			before, start = before+lower[start:i], i+1
+			continue
+		case start >= 0:
+			if text := before + lower[start:i]; text != "" {
+				if any = true; !yield(word{text: text, alt: text, dash: dash}) {
+					return false
+				}
+				dash = false
 			}
-		default:
-			if start >= 0 && !emit(i) {
-				return false
-			}
-			dash = c == '-' && any
+			start, before = -1, ""
 		}
+		dash = i < len(lower) && lower[i] == '-' && any
 	}
-	if start >= 0 && !emit(len(lower)) {
-		return false
-	}
-	if !any {
-		return signs(s, yield)
-	}
-	return true
+	return any || signs(s, yield)
 }
 
 func wordsOf(s string, yield func(word) bool) bool {
@@ -98,13 +86,7 @@ func wordsOf(s string, yield func(word) bool) bool {
 			text, alt = appendFolded(text, alt, r)
 		}
 	}
-	if !emit() {
-		return false
-	}
-	if !any {
-		return signs(s, yield)
-	}
-	return true
+	return emit() && (any || signs(s, yield))
 }
 
 func apostrophe(r rune) bool {
