@@ -41,7 +41,7 @@ func (q *Question) otherFirst(c *Person, p *pair) {
 		if c.Middle.Whole == q.first.text.Whole {
 			q.better(p, inFirst, firstMiddle, m[firstMiddle]-q.first.log)
 		}
-		if c.First != nil && joined(q.first.text.Whole, c.First.Whole, c.Middle.Whole) {
+		if c.First != nil && runTogether(q.first.text.Whole, c.First.Whole, c.Middle.Whole) {
 			q.better(p, inFirst, firstPart, m[firstPart]-q.first.log)
 		}
 	}
@@ -49,14 +49,14 @@ func (q *Question) otherFirst(c *Person, p *pair) {
 		if q.middle.text.Whole == c.First.Whole {
 			q.better(p, inFirst, firstMiddle, m[firstMiddle]-q.middle.log)
 		}
-		if q.first != nil && joined(c.First.Whole, q.first.text.Whole, q.middle.text.Whole) {
+		if q.first != nil && runTogether(c.First.Whole, q.first.text.Whole, q.middle.text.Whole) {
 			q.better(p, inFirst, firstPart, m[firstPart]-q.first.log)
 		}
 	}
 }
 
-// joined tells that a text is two others run together.
-func joined(whole, front, back string) bool {
+// runTogether tells that a text is two others run together.
+func runTogether(whole, front, back string) bool {
 	return len(front) > 1 && len(back) > 1 && len(whole) == len(front)+len(back) && whole[:len(front)] == front && whole[len(front):] == back
 }
 

@@ -31,7 +31,7 @@ type pair struct {
 // frequencies those of the Census stand for a tenant's own.
 func (m *Model) Ask(p *Person, f Frequencies, now int64) *Question {
 	q := &Question{Person: p, model: m.tables(), now: now}
-	q.common = commonness{of: f, by: m.Frequency, people: 0, census: census}
+	q.common = commonness{of: f, by: m.Frequency, people: 0, census: standard().Share}
 	if f != nil {
 		q.common.people = float64(max(f.People(), 1))
 	} else {
