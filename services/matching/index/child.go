@@ -7,6 +7,71 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 )
 
+func (r *record) writeChildren(b []byte, number func(*linkage.Text) uint32) []byte {
+	p := &r.person
+	if len(p.Addresses) > 0 {
+		b = r.writePlaces(b, number)
+	}
+	if len(p.Phones) > 0 {
+		b = binary.AppendUvarint(b, uint64(len(p.Phones)))
+		for _, n := range p.Phones {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+	}
+	if len(p.Emails) > 0 {
+		b = binary.AppendUvarint(b, uint64(len(p.Emails)))
+		for _, s := range p.Emails {
+			b = short(b, s)
+		}
+	}
+	if len(p.Aliases) > 0 {
+		b = writeAliases(b, p, number)
+	}
+	if len(p.Identifiers) > 0 {
+		b = writeIdentifiers(b, p)
+	}
+	if len(r.others) > 0 {
+		b = r.writeOthers(b)
+	}
+	return b
+}
+
+func (r *record) readChildren(in *reader, flags int, from texts) {
+	p := &r.person
+	p.Addresses, p.Phones, p.Emails, p.Aliases, p.Identifiers = p.Addresses[:0], p.Phones[:0], p.Emails[:0], p.Aliases[:0], p.Identifiers[:0]
+	r.middles, r.others = r.middles[:0], r.others[:0]
+	if flags&hasAddresses != 0 {
+		for range in.uvarint() {
+			r.readPlace(in, from)
+		}
+	}
+	if flags&hasPhones != 0 {
+		for range in.uvarint() {
+			p.Phones = append(p.Phones, linkage.Phone(in.uvarint()))
+		}
+	}
+	if flags&hasEmails != 0 {
+		for range in.uvarint() {
+			p.Emails = append(p.Emails, r.short(in))
+		}
+	}
+	if flags&hasAliases != 0 {
+		for range in.uvarint() {
+			r.readAlias(in, from)
+		}
+	}
+	if flags&hasIdentifiers != 0 {
+		for range in.uvarint() {
+			r.readIdentifier(in)
+		}
+	}
+	if flags&hasOthers != 0 {
+		for range in.uvarint() {
+			r.readOther(in)
+		}
+	}
+}
+
 // What an address has.
 const (
 	placeLine = 1 << iota
@@ -18,14 +83,11 @@ const (
 	placeMiddle
 )
 
-func writePlaces(b []byte, d *linkage.Demographics, p *linkage.Person, number func(*linkage.Text) uint32) []byte {
+func (r *record) writePlaces(b []byte, number func(*linkage.Text) uint32) []byte {
+	p := &r.person
 	b = binary.AppendUvarint(b, uint64(len(p.Addresses)))
 	for i := range p.Addresses {
 		a := &p.Addresses[i]
-		middle := ""
-		if len(p.Addresses) == len(d.Addresses) {
-			middle = middleOf(linkage.Fold(d.Addresses[i].Line1), a)
-		}
 		at := len(b)
 		b = append(b, 0)
 		for bit, t := range [...]*linkage.Text{a.Line, a.City, a.State, a.Postal} {
@@ -34,7 +96,7 @@ func writePlaces(b []byte, d *linkage.Demographics, p *linkage.Person, number fu
 				b = binary.AppendUvarint(b, uint64(number(t)))
 			}
 		}
-		for bit, s := range [...]string{a.House, a.Unit, middle} {
+		for bit, s := range [...]string{a.House, a.Unit, r.middles[i]} {
 			if s != "" {
 				b[at] |= placeHouse << bit
 				b = short(b, s)
@@ -77,21 +139,21 @@ func isLine(fold string, a *linkage.Place, middle string) bool {
 	return ok && rest == a.Unit
 }
 
-func (r *record) place(in *reader) {
+func (r *record) readPlace(in *reader, from texts) {
 	has := in.b[in.i]
 	in.i++
 	var a linkage.Place
 	if has&placeLine != 0 {
-		a.Line = r.texts.text(in.number())
+		a.Line = from.text(in.number())
 	}
 	if has&placeCity != 0 {
-		a.City = r.texts.text(in.number())
+		a.City = from.text(in.number())
 	}
 	if has&placeState != 0 {
-		a.State = r.texts.text(in.number())
+		a.State = from.text(in.number())
 	}
 	if has&placePostal != 0 {
-		a.Postal = r.texts.text(in.number())
+		a.Postal = from.text(in.number())
 	}
 	if has&placeHouse != 0 {
 		a.House = r.short(in)
@@ -142,16 +204,16 @@ func interval(b []byte, at int, from, until int64) []byte {
 	return b
 }
 
-func (r *record) alias(in *reader) {
+func (r *record) readAlias(in *reader, from texts) {
 	has := in.b[in.i]
 	in.i++
 	var a linkage.AliasName
 	a.From, a.Until = in.interval(has)
 	if has&aliasFirst != 0 {
-		a.First = r.texts.text(in.number())
+		a.First = from.text(in.number())
 	}
 	if has&aliasLast != 0 {
-		a.Last = r.texts.text(in.number())
+		a.Last = from.text(in.number())
 	}
 	r.person.Aliases = append(r.person.Aliases, a)
 }
@@ -184,7 +246,7 @@ func writeIdentifiers(b []byte, p *linkage.Person) []byte {
 	return b
 }
 
-func (r *record) identifier(in *reader) {
+func (r *record) readIdentifier(in *reader) {
 	has := in.b[in.i]
 	in.i++
 	var n linkage.Number

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"hash/maphash"
 	"slices"
 
@@ -25,8 +26,8 @@ const (
 	byPhone                       // a telephone number
 	byEmail                       // an e-mail address
 	byNumber                      // an identifier's value
+	bySSN                         // last four of the social security number
 	bySSNYear                     // last four of the social security number, year of birth
-	bySSNSound                    // last four of the social security number, sound of a last name
 	byDoor                        // number of the house and street
 	byPostalFirst                 // postal code, a first name
 	byPostalHouse                 // postal code and number of the house
@@ -46,6 +47,7 @@ type keyer struct {
 	keys   []key
 	firsts []name
 	lasts  []name
+	buffer []byte
 }
 
 // name is a word of a name as keys know it.
@@ -53,42 +55,64 @@ type name struct {
 	word, sound uint64
 	sound2      uint64 // zero: none
 	initial     byte
+	bare        bool // only the fold of a name that has other words or says nothing: exact matching looks for it
 }
 
 // mostNames bounds the words of first and last names that keys are made of, so that nobody has hundreds of keys.
-const mostNames = 6
+const mostNames = 7
 
-// of makes the keys of a person, each once. Those of a question are also made of the second way of saying a name.
-func (k *keyer) of(p *linkage.Person, question bool, now int64) []key {
-	k.keys, k.firsts, k.lasts = k.keys[:0], k.firsts[:0], k.lasts[:0]
-	k.firsts, k.lasts = k.add(k.firsts, p.First), k.add(k.lasts, p.Last)
-	for i := range p.Aliases {
-		a := &p.Aliases[i]
-		if question && !holds(a.From, a.Until, now) {
-			continue
-		}
-		k.firsts, k.lasts = k.add(k.firsts, a.First), k.add(k.lasts, a.Last)
+// of makes the keys of a record, each once.
+func (k *keyer) of(r *record) []key {
+	k.begin(&r.person, func(int64, int64) bool { return true })
+	k.firsts, k.lasts = k.fold(k.firsts, r.person.First), k.fold(k.lasts, r.person.Last)
+	k.names(r.person.DOB, false)
+	if r.born != 0 && r.born != r.person.DOB {
+		k.key(byBirth, uint64(r.born), 0) //nolint:gosec // not negative
 	}
-	k.names(p.DOB, question)
+	k.places(&r.person)
+	k.numbers(&r.person)
+	if r.ssn >= 0 && r.person.SSNLast4 < 0 {
+		k.key(bySSN, uint64(r.ssn), 0) //nolint:gosec // not negative
+	}
+	for i := range r.others {
+		k.key(r.others[i].rule, maphash.String(k.seed, r.others[i].value), 0)
+	}
+	return k.each()
+}
+
+// ask makes the keys of a question, each once: also of the second way of saying a name, and of aliases that hold now.
+func (k *keyer) ask(p *linkage.Person, now int64) []key {
+	k.begin(p, func(from, until int64) bool { return holds(from, until, now) })
+	k.names(p.DOB, true)
 	k.places(p)
 	k.numbers(p)
-	slices.SortFunc(k.keys, func(a, b key) int {
-		if a.hash != b.hash {
-			if a.hash < b.hash {
-				return -1
-			}
-			return 1
+	return k.each()
+}
+
+func (k *keyer) begin(p *linkage.Person, counts func(from, until int64) bool) {
+	k.keys = k.keys[:0]
+	k.firsts, k.lasts = k.add(k.firsts[:0], p.First), k.add(k.lasts[:0], p.Last)
+	for i := range p.Aliases {
+		if a := &p.Aliases[i]; counts(a.From, a.Until) {
+			k.firsts, k.lasts = k.add(k.firsts, a.First), k.add(k.lasts, a.Last)
 		}
-		return 0
-	})
+	}
+}
+
+// each drops what is there twice.
+func (k *keyer) each() []key {
+	slices.SortFunc(k.keys, func(a, b key) int { return cmp.Compare(a.hash, b.hash) })
 	k.keys = slices.CompactFunc(k.keys, func(a, b key) bool { return a.hash == b.hash })
 	return k.keys
 }
 
 // add adds the words of a name, and the words run together, since one system writes Anne Marie and another Annemarie.
 func (k *keyer) add(to []name, t *linkage.Text) []name {
-	if t == nil || t.Missing {
+	if t == nil || t.Missing || len(t.Parts) == 0 {
 		return to
+	}
+	if t.Whole != t.Parts[0].Text {
+		to = put(to, k.name(t.Whole, ""))
 	}
 	for i := range t.Parts {
 		p := &t.Parts[i]
@@ -101,18 +125,29 @@ func (k *keyer) add(to []name, t *linkage.Text) []name {
 			to = put(to, k.name(p.Alt, p.Sound))
 		}
 	}
-	if len(t.Parts) > 1 {
-		to = put(to, k.name(t.Whole, ""))
-	}
 	return to
+}
+
+// fold adds the fold of a name, should it not be one of its words.
+func (k *keyer) fold(to []name, t *linkage.Text) []name {
+	if t == nil || t.Fold == "" {
+		return to
+	}
+	n := k.name(t.Fold, "")
+	if slices.ContainsFunc(to, func(o name) bool { return o.word == n.word }) {
+		return to
+	}
+	n.bare = true
+	return append(to, n)
 }
 
 func (k *keyer) name(word, sound string) name {
 	n := name{word: maphash.String(k.seed, word)}
 	if sound == "" {
-		sound = word
+		n.sound = n.word
+	} else {
+		n.sound = maphash.String(k.seed, sound)
 	}
-	n.sound = maphash.String(k.seed, sound)
 	if word != "" {
 		n.initial = word[0]
 	}
@@ -134,7 +169,7 @@ func (k *keyer) names(born linkage.Date, question bool) {
 	for i := range k.firsts {
 		f := &k.firsts[i]
 		k.key(byFirst, f.word, 0)
-		if born != 0 {
+		if born != 0 && !f.bare {
 			k.key(byFirstDay, f.word, day)
 			k.key(byFirstMonth, f.word, year*100+day/100)
 		}
@@ -145,7 +180,7 @@ func (k *keyer) names(born linkage.Date, question bool) {
 		for j := range k.firsts {
 			k.key(byNames, min(l.word, k.firsts[j].word), max(l.word, k.firsts[j].word))
 		}
-		if born == 0 {
+		if born == 0 || l.bare {
 			continue
 		}
 		k.key(byLastYear, l.word, year)
@@ -159,7 +194,9 @@ func (k *keyer) names(born linkage.Date, question bool) {
 func (k *keyer) sound(sound, year, day uint64) {
 	k.key(bySoundDay, sound, day)
 	for j := range k.firsts {
-		k.key(bySoundYear, sound, year<<8|uint64(k.firsts[j].initial))
+		if !k.firsts[j].bare {
+			k.key(bySoundYear, sound, year<<8|uint64(k.firsts[j].initial))
+		}
 	}
 }
 
@@ -182,7 +219,9 @@ func (k *keyer) places(p *linkage.Person) {
 			k.key(byPostalHouse, postal, house)
 		}
 		for j := range k.firsts {
-			k.key(byPostalFirst, postal, k.firsts[j].word)
+			if !k.firsts[j].bare {
+				k.key(byPostalFirst, postal, k.firsts[j].word)
+			}
 		}
 	}
 }
@@ -192,7 +231,7 @@ func (k *keyer) numbers(p *linkage.Person) {
 		k.key(byPhone, uint64(n), 0)
 	}
 	for _, s := range p.Emails {
-		k.key(byEmail, maphash.String(k.seed, s), 0)
+		k.key(byEmail, k.folded(s), 0)
 	}
 	for i := range p.Identifiers {
 		k.key(byNumber, maphash.String(k.seed, p.Identifiers[i].Value), 0)
@@ -201,12 +240,28 @@ func (k *keyer) numbers(p *linkage.Person) {
 		return
 	}
 	ssn := uint64(p.SSNLast4)
+	k.key(bySSN, ssn, 0)
 	if p.DOB != 0 {
 		k.key(bySSNYear, ssn, uint64(p.DOB/10000)) //nolint:gosec // not negative
 	}
-	for i := range k.lasts {
-		k.key(bySSNSound, ssn, k.lasts[i].sound)
+}
+
+// folded hashes the fold of an e-mail address without making it.
+func (k *keyer) folded(s string) uint64 {
+	b := k.buffer[:0]
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+			b = append(b, c)
+		case c >= 'A' && c <= 'Z' || c >= 0x80:
+			return maphash.String(k.seed, linkage.Fold(s))
+		}
 	}
+	if len(b) == 0 {
+		return maphash.String(k.seed, linkage.Fold(s))
+	}
+	k.buffer = b
+	return maphash.Bytes(k.seed, b)
 }
 
 func (k *keyer) key(r rule, a, b uint64) { k.keys = append(k.keys, key{hash(r, a, b), r}) }
