@@ -69,7 +69,7 @@ check-alone: # each module builds without the workspace
 	@for m in $(MODULES); do (cd $$m && GOWORK=off go build ./...) || exit 1; done
 
 .PHONY: generate
-generate: .bin/oapi-codegen ## generate server code and the merged API document from the contracts
+generate: .bin/oapi-codegen .bin/msgp ## generate server code, the merged API document and wire formats from their sources
 	@for m in $(MODULES); do (cd $$m && go generate ./...) || exit 1; done
 
 .PHONY: check-generated
