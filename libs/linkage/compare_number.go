@@ -48,7 +48,15 @@ func identifierLevel(a, b *Number) int {
 	case !comparable:
 		return identifierDiffer + 1
 	case oneEdit(a.Value, b.Value):
+		if otherEnding(a.Value, b.Value) {
+			return identifierEnding
+		}
 		return identifierEdit
 	}
 	return identifierDiffer
+}
+
+// otherEnding tells that only the last two signs differ: numbers given one after the other, or to the members of a family.
+func otherEnding(a, b string) bool {
+	return len(a) == len(b) && len(a) > 2 && a[:len(a)-2] == b[:len(b)-2]
 }

@@ -5,19 +5,19 @@ package linkage
 func Default() *Model {
 	return &Model{
 		Description: "Default",
-		Prior:       Prior{Matches: 0.5},
-		Careless:    Careless{Share: 0.1, Times: 6},
+		Prior:       Prior{Matches: 1},
+		Careless:    Careless{Share: 0.3, Times: 8},
 		Frequency:   Frequency{Names: 300, Dates: 3000, Days: 30000, Floor: 1e-6},
 		Fields:      defaultFields(),
 		Relatives: []Relative{
-			{"housemate", 0.5, map[string]float64{"area": 1, "street given area": 1, "phone": 0.3, "email": 0.02}},
-			{"family", 2.5, map[string]float64{"lastName": 0.75, "area": 0.8, "street given area": 0.8, "phone": 0.35, "email": 0.1}},
-			{"twin", 0.025, map[string]float64{
-				"lastName": 0.97, "dob": 1, "area": 0.95, "street given area": 0.95, "phone": 0.6, "email": 0.3,
+			{"housemate", 0.5, map[string]float64{"area": 1, "street given area": 1, "phone": 0.3, "email": 0.05}},
+			{"family", 2.5, map[string]float64{"lastName": 0.75, "area": 0.8, "street given area": 0.8, "phone": 0.5, "email": 0.3}},
+			{"twin", 0.01, map[string]float64{
+				"lastName": 0.97, "dob": 1, "area": 0.95, "street given area": 0.95, "phone": 0.85, "email": 0.7,
 			}},
 			{"namesake", 0.02, map[string]float64{
 				"firstName": 1, "lastName": 1, "middleName": 0.6, "sexAtBirth": 1, "sexAtBirth given firstName": 1,
-				"area": 0.7, "street given area": 0.7, "phone": 0.3, "email": 0.1,
+				"area": 0.7, "street given area": 0.7, "phone": 0.4, "email": 0.2,
 			}},
 		},
 		Thresholds: Thresholds{Certain: 0.999, Probable: 0.9, Margin: 10},
@@ -75,7 +75,7 @@ func defaultFields() []Field {
 		inPhone:      {{M: 0.70, U: 0.000005}, {M: 0.01, U: 0.00001}, {M: 0.02, U: 0.00005}, {M: 0.27, U: 0.999935}},
 		inEmail:      {{M: 0.65, U: 0.000002}, {M: 0.02, U: 0.00001}, {M: 0.04, U: 0.003}, {M: 0.29, U: 0.996988}},
 		inSSN:        {{M: 0.93, U: 0.0001}, {M: 0.025, U: 0.004}, {M: 0.045, U: 0.9959, Veto: true}},
-		inIdentifier: {{M: 0.45, U: 0.000001}, {M: 0.10, U: 0.00001}, {M: 0.01, U: 0.0005}, {M: 0.44, U: 0.999489}},
+		inIdentifier: {{M: 0.45, U: 0.000001}, {M: 0.10, U: 0.00001}, {M: 0.01, U: 0.0005}, {M: 0.005, U: 0.005}, {M: 0.435, U: 0.994489}},
 	}
 	fields := make([]Field, fieldCount)
 	for f, v := range vocabularies() {

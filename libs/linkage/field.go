@@ -107,6 +107,7 @@ const (
 	identifierExact = iota
 	identifierValue
 	identifierEdit
+	identifierEnding
 	identifierDiffer
 )
 
@@ -126,6 +127,7 @@ const (
 type vocabulary struct {
 	name, shown, veto string
 	levels            []string
+	changes           bool // people change it, so that its worst level is no error
 }
 
 func vocabularies() [fieldCount]vocabulary {
@@ -134,25 +136,25 @@ func vocabularies() [fieldCount]vocabulary {
 	return [fieldCount]vocabulary{
 		inFirst: {"firstName", "firstName", "first_name", []string{
 			"exact", "swapped", "alias", "part", "nickname", "one_edit", "middle_name", "similar", "sounds_alike", "initial", "differ",
-		}},
+		}, false},
 		inLast: {"lastName", "lastName", "last_name", []string{
 			"exact", "swapped", "alias", "part", "one_edit", "similar", "sounds_alike", "initial", "differ",
-		}},
-		inMiddle: {"middleName", "middleName", "middle_name", []string{"exact", "initial", "similar", "differ"}},
-		inSuffix: {"suffix", "suffix", "suffix", []string{"exact", "differ"}},
+		}, false},
+		inMiddle: {"middleName", "middleName", "middle_name", []string{"exact", "initial", "similar", "differ"}, false},
+		inSuffix: {"suffix", "suffix", "suffix", []string{"exact", "differ"}, false},
 		inDOB: {"dob", "dob", "date_of_birth", []string{
 			"exact", "day_month_swapped", "placeholder", "one_edit", "same_year_and_day", "same_year_and_month", "same_month_and_day",
 			"same_year", "two_edits", "differ",
-		}},
-		inSex:        {"sexAtBirth", "sexAtBirth", "sex", sex},
-		inSexNamed:   {"sexAtBirth given firstName", "sexAtBirth", "sex", sex},
-		inArea:       {"area", "area", "area", []string{"postal_code", "city", "postal_code_one_edit", "city_other_postal_code", "state", "differ"}},
-		inStreet:     {"street", "street", "street", street},
-		inStreetNear: {"street given area", "street", "street", street},
-		inStreetFar:  {"street elsewhere", "street", "street", street},
-		inPhone:      {"phone", "phone", "phone", []string{"exact", "other_area_code", "one_edit", "differ"}},
-		inEmail:      {"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}},
-		inSSN:        {"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}},
-		inIdentifier: {"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "differ"}},
+		}, false},
+		inSex:        {"sexAtBirth", "sexAtBirth", "sex", sex, false},
+		inSexNamed:   {"sexAtBirth given firstName", "sexAtBirth", "sex", sex, false},
+		inArea:       {"area", "area", "area", []string{"postal_code", "city", "postal_code_one_edit", "city_other_postal_code", "state", "differ"}, true},
+		inStreet:     {"street", "street", "street", street, true},
+		inStreetNear: {"street given area", "street", "street", street, true},
+		inStreetFar:  {"street elsewhere", "street", "street", street, true},
+		inPhone:      {"phone", "phone", "phone", []string{"exact", "other_area_code", "one_edit", "differ"}, true},
+		inEmail:      {"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}, true},
+		inSSN:        {"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}, false},
+		inIdentifier: {"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "other_ending", "differ"}, true},
 	}
 }

@@ -38,8 +38,11 @@ func (m *Model) compile() *tables {
 			continue
 		}
 		levels := m.Fields[f].Levels
-		best := levels[0].M
-		norm := best + m.Careless.Times*(1-best)
+		right := levels[0].M // what is no error
+		if v.changes {
+			right += levels[len(levels)-1].M
+		}
+		norm := right + m.Careless.Times*(1-right)
 		for l, level := range levels {
 			t.m[f][l] = math.Log2(level.M)
 			t.weight[f][l] = math.Log2(level.M / level.U)
@@ -48,6 +51,9 @@ func (m *Model) compile() *tables {
 			t.veto[f][l] = level.Veto
 		}
 		t.slip[f][0] = math.Log2(1 / norm)
+		if v.changes {
+			t.slip[f][len(levels)-1] = t.slip[f][0]
+		}
 		for k := range t.classes {
 			share := m.Relatives[k].Shares[v.name]
 			t.shared[f][k], t.apart[f][k] = math.Log2(share), math.Log2(1-share)
