@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/patient-mesh/patient-mesh/libs/linkage"
 	"github.com/patient-mesh/patient-mesh/libs/linkage/feed"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/services/patient"
@@ -21,9 +22,10 @@ const (
 	SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
 	newEpoch = `INSERT INTO feed_epoch DEFAULT VALUES ON CONFLICT DO NOTHING`
 
+	// All columns of these are read as text: see row. What the order is by must not be the name of a text.
 	person = `
-	id, first_name, middle_name, last_name, prefix, suffix, dob::text, sex_at_birth, gender, race, ethnicity, gender_identity,
-	preferred_language, ssn_last4, deceased, deleted_at IS NOT NULL`
+	id::text AS key, first_name, middle_name, last_name, prefix, suffix, dob::text, sex_at_birth, gender, race, ethnicity, gender_identity,
+	preferred_language, ssn_last4, deceased::text, (deleted_at IS NOT NULL)::text`
 
 	allPeople = `SELECT ` + person + ` FROM patient WHERE tenant_id = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3`
 )
@@ -58,6 +60,7 @@ func (s *Store) People(ctx context.Context, tenant string, since *patient.Positi
 		b := pg.Tenant(tenant)
 		pg.Value(b, &now, position)
 		if since == nil {
+			found.people = make([]linkage.Demographics, 0, limit) // most pages are full
 			pg.Each(b, found.person, allPeople, tenant, after, limit+1)
 		} else {
 			b.Exec(planOnce)
@@ -89,16 +92,16 @@ func (s *Store) People(ctx context.Context, tenant string, since *patient.Positi
 // Children that were not deactivated. Whether they hold now is for the reader to say, at the time. A bound of exactly
 // 1970 is told as the millisecond before, since 0 is none; what never holds is not told.
 const (
-	childAddress = `SELECT patient_id, line1, line2, city, state, postal_code, country FROM patient_address`
-	childContact = `SELECT patient_id, system, value, e164 FROM patient_contact`
-	childAlias   = `SELECT patient_id, alias, first_name, last_name, full_name, ` + bounds + ` FROM patient_alias`
+	childAddress = `SELECT patient_id::text AS key, line1, line2, city, state, postal_code, country FROM patient_address`
+	childContact = `SELECT patient_id::text AS key, system, value, e164 FROM patient_contact`
+	childAlias   = `SELECT patient_id::text AS key, alias, first_name, last_name, full_name, ` + bounds + ` FROM patient_alias`
 	// No text has control characters: the parts of an authority do not run into one another.
 	childIdentifier = `
-	SELECT patient_id, type, concat_ws(E'\x1f', authority_organization_id, authority_organization_name, authority_external_system_id,
+	SELECT patient_id::text AS key, type, concat_ws(E'\x1f', authority_organization_id, authority_organization_name, authority_external_system_id,
 		authority_external_system_name), value, ` + bounds + ` FROM patient_identifier`
 	bounds = `
-	coalesce(nullif((extract(epoch FROM lower(holds)) * 1000)::bigint, 0), CASE WHEN lower_inf(holds) THEN 0 ELSE -1 END),
-	coalesce(nullif((extract(epoch FROM upper(holds)) * 1000)::bigint, 0), CASE WHEN upper_inf(holds) THEN 0 ELSE -1 END)`
+	coalesce(nullif((extract(epoch FROM lower(holds)) * 1000)::bigint, 0), CASE WHEN lower_inf(holds) THEN 0 ELSE -1 END)::text,
+	coalesce(nullif((extract(epoch FROM upper(holds)) * 1000)::bigint, 0), CASE WHEN upper_inf(holds) THEN 0 ELSE -1 END)::text`
 
 	// The page's people by their ids; where they are all that there are from one to another, as a range, which is cheaper.
 	ofThese  = ` WHERE tenant_id = $1 AND patient_id = ANY ($2) AND deactivated_at IS NULL`

@@ -1,6 +1,10 @@
 package store
 
 import (
+	"errors"
+	"strconv"
+	"strings"
+
 	"github.com/jackc/pgx/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
@@ -22,32 +26,67 @@ const mostBytes = 8 << 20
 // rowBytes is what a row costs besides its text.
 const rowBytes = 64
 
+// row reads a row of texts in order. They share one copy: of a page of people there are a hundred thousand.
+type row struct {
+	values [][]byte
+	text   string
+	err    error
+}
+
+func rowOf(from pgx.CollectableRow) row {
+	r := row{values: from.RawValues()}
+	size := 0
+	for _, value := range r.values {
+		size += len(value)
+	}
+	var text strings.Builder
+	text.Grow(size)
+	for _, value := range r.values {
+		text.Write(value)
+	}
+	r.text = text.String()
+	return r
+}
+
+// bytes is what the row comes to on the wire, more or less.
+func (r *row) bytes() int { return rowBytes + len(r.text) }
+
+func (r *row) next() string {
+	n := len(r.values[0])
+	text := r.text[:n]
+	r.values, r.text = r.values[1:], r.text[n:]
+	return text
+}
+
+func (r *row) number() int64 {
+	n, err := strconv.ParseInt(r.next(), 10, 64)
+	if err != nil {
+		r.err = errRow
+	}
+	return n
+}
+
+func (r *row) truth() bool { return r.next() == "true" }
+
+var errRow = errors.New("a row of the feed cannot be read")
+
 // person takes a row of a patient.
-func (g *gathering) person(row pgx.CollectableRow) error {
+func (g *gathering) person(from pgx.CollectableRow) error {
 	if g.more = g.more || len(g.people) == g.limit || g.size > mostBytes; g.more {
 		return nil
 	}
-	var p linkage.Demographics
-	err := row.Scan(&p.ID, &p.FirstName, &p.MiddleName, &p.LastName, &p.Prefix, &p.Suffix, &p.DOB, &p.SexAtBirth, &p.Gender, &p.Race,
-		&p.Ethnicity, &p.GenderIdentity, &p.PreferredLanguage, &p.SSNLast4, &p.Deceased, &p.Deleted)
-	if err != nil {
-		return err
+	r := rowOf(from)
+	size := r.bytes()
+	p := linkage.Demographics{
+		ID: r.number(), FirstName: r.next(), MiddleName: r.next(), LastName: r.next(), Prefix: r.next(), Suffix: r.next(), DOB: r.next(),
+		SexAtBirth: r.next(), Gender: r.next(), Race: r.next(), Ethnicity: r.next(), GenderIdentity: r.next(), PreferredLanguage: r.next(),
+		SSNLast4: r.next(), Deceased: r.truth(), Deleted: r.truth(),
 	}
 	if p.Deleted {
 		p = linkage.Demographics{ID: p.ID, Deleted: true}
 	}
-	size := textBytes(row)
 	g.people, g.sizes, g.size = append(g.people, p), append(g.sizes, size), g.size+size
-	return nil
-}
-
-// textBytes is what a row comes to on the wire, more or less.
-func textBytes(row pgx.CollectableRow) int {
-	size := rowBytes
-	for _, value := range row.RawValues() {
-		size += len(value)
-	}
-	return size
+	return r.err
 }
 
 // living is the ids of those who are not deleted.
@@ -61,28 +100,22 @@ func (g *gathering) living() []int64 {
 	return ids
 }
 
-// children takes the rows of one kind, which come in the order of the people. Scan reads one of them, behind the id of its
-// patient, and list is where they belong.
-func children[C any](
-	g *gathering, list func(*linkage.Demographics) *[]C, scan func(row pgx.CollectableRow, id *int64, c *C) error,
-) func(pgx.CollectableRow) error {
-	var id int64
-	var child, none C
+// children takes the rows of one kind, which come in the order of the people and begin with the id of one. List is where
+// they belong, and read reads one.
+func children[C any](g *gathering, list func(*linkage.Demographics) *[]C, read func(*row) C) func(pgx.CollectableRow) error {
 	at := 0
-	return func(row pgx.CollectableRow) error {
-		child = none
-		if err := scan(row, &id, &child); err != nil {
-			return err
-		}
+	return func(from pgx.CollectableRow) error {
+		r := rowOf(from)
+		size, id := r.bytes(), r.number()
 		for at < len(g.people) && g.people[at].ID < id {
 			at++
 		}
-		if at == len(g.people) || g.people[at].ID != id || g.people[at].Deleted || !g.room(at, textBytes(row)) {
-			return nil
+		if at == len(g.people) || g.people[at].ID != id || g.people[at].Deleted || !g.room(at, size) {
+			return r.err
 		}
 		into := list(&g.people[at])
-		*into = append(*into, child)
-		return nil
+		*into = append(*into, read(&r))
+		return r.err
 	}
 }
 
@@ -105,29 +138,25 @@ func (g *gathering) room(at, size int) bool {
 }
 
 func (g *gathering) addresses() func(pgx.CollectableRow) error {
-	return children(g, func(p *linkage.Demographics) *[]linkage.Address { return &p.Addresses },
-		func(row pgx.CollectableRow, id *int64, a *linkage.Address) error {
-			return row.Scan(id, &a.Line1, &a.Line2, &a.City, &a.State, &a.PostalCode, &a.Country)
-		})
+	return children(g, func(p *linkage.Demographics) *[]linkage.Address { return &p.Addresses }, func(r *row) linkage.Address {
+		return linkage.Address{Line1: r.next(), Line2: r.next(), City: r.next(), State: r.next(), PostalCode: r.next(), Country: r.next()}
+	})
 }
 
 func (g *gathering) contacts() func(pgx.CollectableRow) error {
-	return children(g, func(p *linkage.Demographics) *[]linkage.Contact { return &p.Contacts },
-		func(row pgx.CollectableRow, id *int64, c *linkage.Contact) error {
-			return row.Scan(id, &c.System, &c.Value, &c.E164)
-		})
+	return children(g, func(p *linkage.Demographics) *[]linkage.Contact { return &p.Contacts }, func(r *row) linkage.Contact {
+		return linkage.Contact{System: r.next(), Value: r.next(), E164: r.next()}
+	})
 }
 
 func (g *gathering) aliases() func(pgx.CollectableRow) error {
-	return children(g, func(p *linkage.Demographics) *[]linkage.Alias { return &p.Aliases },
-		func(row pgx.CollectableRow, id *int64, a *linkage.Alias) error {
-			return row.Scan(id, &a.Alias, &a.FirstName, &a.LastName, &a.FullName, &a.From, &a.Until)
-		})
+	return children(g, func(p *linkage.Demographics) *[]linkage.Alias { return &p.Aliases }, func(r *row) linkage.Alias {
+		return linkage.Alias{Alias: r.next(), FirstName: r.next(), LastName: r.next(), FullName: r.next(), From: r.number(), Until: r.number()}
+	})
 }
 
 func (g *gathering) identifiers() func(pgx.CollectableRow) error {
-	return children(g, func(p *linkage.Demographics) *[]linkage.Identifier { return &p.Identifiers },
-		func(row pgx.CollectableRow, id *int64, i *linkage.Identifier) error {
-			return row.Scan(id, &i.Type, &i.Authority, &i.Value, &i.From, &i.Until)
-		})
+	return children(g, func(p *linkage.Demographics) *[]linkage.Identifier { return &p.Identifiers }, func(r *row) linkage.Identifier {
+		return linkage.Identifier{Type: r.next(), Authority: r.next(), Value: r.next(), From: r.number(), Until: r.number()}
+	})
 }
