@@ -34,7 +34,7 @@ func rows(name string, each func(row map[string]string) error) error {
 	}
 	for {
 		cells, err := reader.Read()
-		if err == io.EOF { //nolint:errorlint // as csv documents it
+		if err == io.EOF {
 			return nil
 		}
 		if err != nil {

@@ -87,7 +87,7 @@ func (s Set) sample(most int) []int {
 		return all
 	}
 	mix := func(i int) uint64 {
-		x := uint64(i)*0x9E3779B97F4A7C15 + 1
+		x := uint64(i)*0x9E3779B97F4A7C15 + 1 //nolint:gosec // a place
 		x ^= x >> 29
 		return x * 0xBF58476D1CE4E5B9
 	}

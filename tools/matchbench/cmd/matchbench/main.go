@@ -1,4 +1,10 @@
 // Command matchbench measures find on records whose truth is known.
+//
+//	matchbench                                   everything, through the gateway of a mesh of its own
+//	matchbench --demo .mesh/demo.json            of the mesh that runs
+//	matchbench --only accuracy --sets febrl3     a part
+//	matchbench --only latency --people 10000000  a big tenant
+//	matchbench --offline --seed 1                the model alone, in this process: what tuning looks at
 package main
 
 import (
@@ -9,6 +15,8 @@ import (
 	"math"
 	"os"
 	"os/signal"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"syscall"
 	"text/tabwriter"
@@ -28,24 +36,54 @@ func main() {
 func run(args []string) error {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	var o matchbench.Options
 	flags := flag.NewFlagSet("matchbench", flag.ContinueOnError)
 	sets := flags.String("sets", strings.Join(matchbench.Names(), ","), "what to measure on, separated by commas")
-	sample := flags.Int("sample", 1000, "records of a set that are asked at most; 0: all")
-	seed := flags.Uint64("seed", matchbench.Seed, "of the people made up; whoever tunes takes another")
-	workers := flags.Int("workers", 1, "goroutines")
+	only := flags.String("only", strings.Join(matchbench.Parts(), ","), "parts, separated by commas")
+	flags.StringVar(&o.Demo, "demo", "", "demo.json of a running mesh; a mesh of its own when omitted")
+	flags.StringVar(&o.BinDir, "bin", "bin", "where the six programs are")
+	flags.StringVar(&o.Dir, "dir", "", "state folder of a mesh of its own; default a new one that is removed afterwards")
+	flags.Int64Var(&o.People, "people", 1_000_000, "in the big tenant")
+	flags.IntVar(&o.Sample, "sample", 2000, "records of a set that are asked at most")
+	flags.IntVar(&o.Typos, "typos", 5000, "records with one error that are asked of the big tenant")
+	flags.Uint64Var(&o.Seed, "seed", matchbench.Seed, "of the people made up; whoever tunes takes another")
+	flags.IntVar(&o.Asking, "connections", 16, "that ask at a time")
+	flags.DurationVar(&o.Duration, "duration", 20*time.Second, "of measuring times")
+	out := flags.String("out", "", "folder to write RESULTS.md and plots to")
+	offline := flags.Bool("offline", false, "weigh in this process, without a mesh")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
+	o.Sets, o.Only = strings.Split(*sets, ","), strings.Split(*only, ",")
+	if *offline {
+		return weigh(ctx, o)
+	}
+	if *out != "" {
+		o.Plots = filepath.Join(*out, "plots")
+	}
+	o.Say = func(line string) { fmt.Fprintln(os.Stderr, line) }
+	text, err := matchbench.Run(ctx, o)
+	if text != "" {
+		fmt.Print(text)
+		if *out != "" {
+			err = errors.Join(err, os.WriteFile(filepath.Join(*out, "RESULTS.md"), []byte(text), 0o644)) //nolint:gosec // figures are for everybody
+		}
+	}
+	return err
+}
+
+// weigh prints a line a set.
+func weigh(ctx context.Context, o matchbench.Options) error {
 	model := linkage.Default()
 	out := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(out, "set\tasked\tpairs\tprecision\trecall\tF1\tbest F1\tat\tR@P99\ttop1\tcertain\twrong\tof true\tECE\tECE≥.5\tseen\ttook\t")
-	for name := range strings.SplitSeq(*sets, ",") {
-		set, err := matchbench.Load(name, *seed)
+	for _, name := range o.Sets {
+		set, err := matchbench.Load(name, o.Seed)
 		if err != nil {
 			return err
 		}
 		began := time.Now()
-		outcome, err := matchbench.Offline{Sample: *sample, Atleast: math.Log2(1e-4), Workers: *workers}.Run(ctx, &set, model)
+		outcome, err := matchbench.Offline{Sample: o.Sample, Atleast: math.Log2(1e-4), Workers: runtime.NumCPU()}.Run(ctx, &set, model)
 		if err != nil {
 			return err
 		}
