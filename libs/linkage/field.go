@@ -70,6 +70,7 @@ const (
 	dobMonthDay
 	dobYear
 	dobTwoEdits
+	dobVague
 	dobDiffer
 )
 
@@ -144,7 +145,7 @@ func vocabularies() [fieldCount]vocabulary {
 		inSuffix: {"suffix", "suffix", "suffix", []string{"exact", "differ"}, false},
 		inDOB: {"dob", "dob", "date_of_birth", []string{
 			"exact", "day_month_swapped", "placeholder", "one_edit", "same_year_and_day", "same_year_and_month", "same_month_and_day",
-			"same_year", "two_edits", "differ",
+			"same_year", "two_edits", "first_of_january", "differ",
 		}, false},
 		inSex:        {"sexAtBirth", "sexAtBirth", "sex", sex, false},
 		inSexNamed:   {"sexAtBirth given firstName", "sexAtBirth", "sex", sex, false},
