@@ -65,9 +65,15 @@ func (o Offline) Run(ctx context.Context, set *Set, model *linkage.Model) (Outco
 func (o Offline) ask(set *Set, c *crowd, model *linkage.Model, asked int, now int64) []Answer {
 	question := model.Ask(&c.people[asked], c, now)
 	var out []Answer
-	for _, other := range c.near(asked) {
-		if bits := question.Score(&c.people[other]); bits >= o.Atleast {
-			out = append(out, Answer{Asked: asked, Found: other, Bits: bits, Same: set.Records[other].Truth == set.Records[asked].Truth})
+	others := c.near(asked)
+	weights := make([]float64, len(others))
+	for i, other := range others {
+		weights[i] = question.Score(&c.people[other])
+	}
+	question.Settle(weights)
+	for i, other := range others {
+		if weights[i] >= o.Atleast {
+			out = append(out, Answer{Asked: asked, Found: other, Bits: weights[i], Same: set.Records[other].Truth == set.Records[asked].Truth})
 		}
 	}
 	slices.SortFunc(out, func(a, b Answer) int {
