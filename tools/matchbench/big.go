@@ -93,7 +93,7 @@ func (b *big) importPiece(ctx context.Context, records <-chan synth.Record, slip
 			if !more {
 				return nil
 			}
-			p := demographics(&r)
+			p := Demographics(&r, 0)
 			if r.Copy > 0 {
 				slips[r.Person] = append(slips[r.Person], slip{person: p, field: strings.Join(r.Errors, " ")})
 				continue

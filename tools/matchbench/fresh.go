@@ -43,7 +43,7 @@ func (b *big) freshness(ctx context.Context, seedOf uint64, perSecond int, over 
 			break
 		}
 		number++
-		p, nth := demographics(&r), number
+		p, nth := Demographics(&r, 0), number
 		slots <- struct{}{}
 		all.Go(func() {
 			defer func() { <-slots }()

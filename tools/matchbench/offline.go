@@ -63,7 +63,8 @@ func (o Offline) Run(ctx context.Context, set *Set, model *linkage.Model) (Outco
 }
 
 func (o Offline) ask(set *Set, c *crowd, model *linkage.Model, asked int, now int64) []Answer {
-	question := model.Ask(&c.people[asked], c, now)
+	asks := c.parser.Person(new(person(questionOf(&set.Records[asked].Person))), nil)
+	question := model.Ask(&asks, c, now)
 	var out []Answer
 	others := c.near(asked)
 	weights := make([]float64, len(others))
@@ -98,6 +99,7 @@ func (o Offline) ask(set *Set, c *crowd, model *linkage.Model, asked int, now in
 
 // crowd is a set in normal form, with how common its values are.
 type crowd struct {
+	parser *linkage.Parser
 	people []linkage.Person
 	keys   map[string][]int // nil: everybody is near everybody
 	names  map[nameKey]int
@@ -121,7 +123,7 @@ func gather(set *Set) *crowd {
 		}
 		return known[key]
 	}
-	c := &crowd{people: make([]linkage.Person, len(set.Records)), names: map[nameKey]int{}, born: map[linkage.Date]int{}}
+	c := &crowd{parser: parser, people: make([]linkage.Person, len(set.Records)), names: map[nameKey]int{}, born: map[linkage.Date]int{}}
 	if len(set.Records) > bruteForce {
 		c.keys = map[string][]int{}
 	}

@@ -38,7 +38,7 @@ func Parts() []string { return []string{"accuracy", "latency", "fresh"} }
 
 func (o Options) withDefaults() (Options, error) {
 	if len(o.Sets) == 0 {
-		o.Sets = Names()
+		o.Sets = SetNames()
 	}
 	if len(o.Only) == 0 {
 		o.Only = Parts()
@@ -49,8 +49,8 @@ func (o Options) withDefaults() (Options, error) {
 		}
 	}
 	for _, name := range o.Sets {
-		if !slices.Contains(Names(), name) {
-			return o, fmt.Errorf("there is no set %q; the sets are %s", name, strings.Join(Names(), ", "))
+		if !slices.Contains(SetNames(), name) {
+			return o, fmt.Errorf("there is no set %q; the sets are %s", name, strings.Join(SetNames(), ", "))
 		}
 	}
 	orElse(&o.People, 1_000_000)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -71,36 +70,13 @@ func (b *Bench) accuracy(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		lost, err := lost(ctx, outcome)
+		all, err := Offline{Sample: b.options.Sample, Workers: runtime.NumCPU()}.Run(ctx, &set, linkage.Default())
 		if err != nil {
 			return err
 		}
-		b.outcomes, b.measures, b.lost = append(b.outcomes, outcome), append(b.measures, Measure(outcome)), append(b.lost, lost)
+		b.outcomes, b.measures, b.lost = append(b.outcomes, outcome), append(b.measures, Measure(outcome)), append(b.lost, outcome.Lost(all))
 	}
 	return nil
-}
-
-// lost is the share of the true pairs which the same model finds when it looks at everybody, and which did not come back: what
-// blocking costs, apart from scoring.
-func lost(ctx context.Context, o Outcome) (float64, error) {
-	all, err := Offline{Sample: len(o.Asked), Atleast: 0, Workers: runtime.NumCPU()}.Run(ctx, o.Set, linkage.Default())
-	if err != nil {
-		return math.NaN(), err
-	}
-	type pair struct{ asked, found int }
-	back := map[pair]bool{}
-	for _, a := range o.Answers {
-		back[pair{a.Asked, a.Found}] = true
-	}
-	total, missed := 0, 0
-	for _, a := range all.Answers {
-		if a.Same {
-			if total++; !back[pair{a.Asked, a.Found}] {
-				missed++
-			}
-		}
-	}
-	return ratio(missed, total), nil
 }
 
 func (b *Bench) big(ctx context.Context) error {

@@ -23,8 +23,8 @@ type Record struct {
 	Truth  int64 // the records with one number are of one person
 }
 
-// Names are the sets that Load knows.
-func Names() []string {
+// SetNames are the sets that Load knows.
+func SetNames() []string {
 	return []string{
 		"febrl1", "febrl2", "febrl3", "febrl1-names", "febrl2-names", "febrl3-names", "rldata500", "synth", "synth-names", "synth-rough", "synth-families",
 	}
@@ -51,7 +51,7 @@ func Load(name string, seed uint64) (Set, error) {
 	case "synth-families": // nobody has a double: everything that is found is a mistake
 		return made(name, synth.Options{Seed: seed + 3, People: 10_000, Original: 1})
 	}
-	return Set{}, fmt.Errorf("there is no set %q; the sets are %s", name, strings.Join(Names(), ", "))
+	return Set{}, fmt.Errorf("there is no set %q; the sets are %s", name, strings.Join(SetNames(), ", "))
 }
 
 // namesAndBirth is the set with nothing but names and days of birth.

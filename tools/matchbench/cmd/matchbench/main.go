@@ -38,7 +38,7 @@ func run(args []string) error {
 	defer stop()
 	var o matchbench.Options
 	flags := flag.NewFlagSet("matchbench", flag.ContinueOnError)
-	sets := flags.String("sets", strings.Join(matchbench.Names(), ","), "what to measure on, separated by commas")
+	sets := flags.String("sets", strings.Join(matchbench.SetNames(), ","), "what to measure on, separated by commas")
 	only := flags.String("only", strings.Join(matchbench.Parts(), ","), "parts, separated by commas")
 	flags.StringVar(&o.Demo, "demo", "", "demo.json of a running mesh; a mesh of its own when omitted")
 	flags.StringVar(&o.BinDir, "bin", "bin", "where the six programs are")
@@ -50,13 +50,14 @@ func run(args []string) error {
 	flags.IntVar(&o.Asking, "connections", 16, "that ask at a time")
 	flags.DurationVar(&o.Duration, "duration", 20*time.Second, "of measuring times")
 	out := flags.String("out", "", "folder to write RESULTS.md and plots to")
+	indexed := flags.Bool("index", false, "with --offline: by the index instead of everybody")
 	offline := flags.Bool("offline", false, "weigh in this process, without a mesh")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	o.Sets, o.Only = strings.Split(*sets, ","), strings.Split(*only, ",")
 	if *offline {
-		return weigh(ctx, o)
+		return weigh(ctx, o, *indexed)
 	}
 	if *out != "" {
 		o.Plots = filepath.Join(*out, "plots")
@@ -73,10 +74,10 @@ func run(args []string) error {
 }
 
 // weigh prints a line a set.
-func weigh(ctx context.Context, o matchbench.Options) error {
+func weigh(ctx context.Context, o matchbench.Options, indexed bool) error {
 	model := linkage.Default()
 	out := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(out, "set\tasked\tpairs\tprecision\trecall\tF1\tbest F1\tat\tR@P99\ttop1\tcertain\twrong\tof true\tECE\tECE≥.5\tseen\ttook\t")
+	fmt.Fprintln(out, "set\tasked\tpairs\tprecision\trecall\tF1\tbest F1\tat\tR@P99\ttop1\tcertain\twrong\tof true\tECE\tECE≥.5\tseen\tlost\ttook\t")
 	for _, name := range o.Sets {
 		set, err := matchbench.Load(name, o.Seed)
 		if err != nil {
@@ -87,9 +88,15 @@ func weigh(ctx context.Context, o matchbench.Options) error {
 		if err != nil {
 			return err
 		}
+		lost := math.NaN()
+		if indexed {
+			all := outcome
+			outcome = matchbench.Indexed(&set, model, o.Sample)
+			lost = outcome.Lost(all)
+		}
 		m := matchbench.Measure(outcome)
-		fmt.Fprintf(out, "%s\t%d\t%d\t%.4f\t%.4f\t%.4f\t%.4f\t%.3f\t%.4f\t%.4f\t%d\t%d\t%.3f\t%.4f\t%.4f\t%.4f\t%s\t\n", name, m.Asked, m.True, m.Precision, m.Recall,
-			m.F1, m.BestF1, m.BestAt, m.RecallAt99, m.Top1, m.Certain, m.CertainWrong, m.CertainOf, m.Calibration, m.CalibrationUpper, m.Seen, time.Since(began).Round(time.Millisecond))
+		fmt.Fprintf(out, "%s\t%d\t%d\t%.4f\t%.4f\t%.4f\t%.4f\t%.3f\t%.4f\t%.4f\t%d\t%d\t%.3f\t%.4f\t%.4f\t%.4f\t%.4f\t%s\t\n", name, m.Asked, m.True, m.Precision, m.Recall,
+			m.F1, m.BestF1, m.BestAt, m.RecallAt99, m.Top1, m.Certain, m.CertainWrong, m.CertainOf, m.Calibration, m.CalibrationUpper, m.Seen, lost, time.Since(began).Round(time.Millisecond))
 	}
 	return out.Flush()
 }
