@@ -95,8 +95,11 @@ func (f filler) identifier(person *Person, n *Identifier) {
 	person.Identifiers = append(person.Identifiers, Number{System: system(n.Type, n.Authority), Value: value, From: n.From, Until: n.Until})
 }
 
-// system hashes what a number is of, folded, by FNV-1a: the same everywhere and at any time.
+// system hashes what a number is of, folded, by FNV-1a: the same everywhere and at any time. Zero: nobody said.
 func system(kind, authority string) uint64 {
+	if kind == "" && authority == "" {
+		return 0
+	}
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
 	add := func(s string) {
