@@ -11,13 +11,13 @@ func Default() *Model {
 		Fields:      defaultFields(),
 		Relatives: []Relative{
 			{"housemate", 0.5, map[string]float64{"area": 1, "street given area": 1, "phone": 0.3, "email": 0.05}},
-			{"family", 2.5, map[string]float64{"lastName": 0.75, "area": 0.8, "street given area": 0.8, "phone": 0.5, "email": 0.3, "identifier": 0.01}},
+			{"family", 2.5, map[string]float64{"lastName": 0.75, "area": 0.8, "street given area": 0.8, "phone": 0.5, "email": 0.3, "memberNumber": 0.4}},
 			{"twin", 0.007, map[string]float64{
-				"lastName": 0.97, "dob": 1, "area": 0.95, "street given area": 0.95, "phone": 0.85, "email": 0.7, "identifier": 0.01,
+				"lastName": 0.97, "dob": 1, "area": 0.95, "street given area": 0.95, "phone": 0.85, "email": 0.7, "memberNumber": 0.6,
 			}},
 			{"namesake", 0.03, map[string]float64{
 				"firstName": 1, "lastName": 1, "middleName": 0.6, "sexAtBirth": 1, "sexAtBirth given firstName": 1,
-				"area": 0.7, "street given area": 0.7, "phone": 0.4, "email": 0.2,
+				"area": 0.7, "street given area": 0.7, "phone": 0.4, "email": 0.2, "memberNumber": 0.3,
 			}},
 		},
 		Calibration: Calibration{Scale: 1},
@@ -76,6 +76,7 @@ func defaultFields() []Field {
 		inEmail:      {{M: 0.65, U: 0.000002}, {M: 0.02, U: 0.00001}, {M: 0.04, U: 0.003}, {M: 0.29, U: 0.996988}},
 		inSSN:        {{M: 0.90, U: 0.0001}, {M: 0.03, U: 0.004}, {M: 0.07, U: 0.9959, Veto: VetoAlways}},
 		inIdentifier: {{M: 0.45, U: 0.000001}, {M: 0.10, U: 0.00001}, {M: 0.01, U: 0.0005}, {M: 0.005, U: 0.005}, {M: 0.435, U: 0.994489}},
+		inMember:     {{M: 0.55, U: 0.000001}, {M: 0.01, U: 0.00005}, {M: 0.44, U: 0.999949}},
 	}
 	fields := make([]Field, fieldCount)
 	for f, v := range vocabularies() {

@@ -18,6 +18,7 @@ const (
 	inEmail
 	inSSN
 	inIdentifier
+	inMember
 	fieldCount
 )
 
@@ -112,6 +113,12 @@ const (
 	identifierDiffer
 )
 
+const (
+	memberExact = iota
+	memberEnding
+	memberDiffer
+)
+
 // Of suffix, sex and the last four digits.
 const (
 	same = iota
@@ -157,5 +164,6 @@ func vocabularies() [fieldCount]vocabulary {
 		inEmail:      {"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}, true},
 		inSSN:        {"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}, false},
 		inIdentifier: {"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "other_ending", "differ"}, true},
+		inMember:     {"memberNumber", "memberNumber", "member_number", []string{"exact", "other_ending", "differ"}, true},
 	}
 }
