@@ -14,7 +14,7 @@ func TestOneEdit(t *testing.T) {
 	text := rapid.StringMatching(`[a-c]{2,6}`)
 	rapid.Check(t, func(t *rapid.T) {
 		a, b := text.Draw(t, "a"), text.Draw(t, "b")
-		if want := matchr.OSA(a, b) <= 1; oneEdit(a, b) != want || oneEdit(b, a) != want {
+		if want := matchr.DamerauLevenshtein(a, b) <= 1; oneEdit(a, b) != want || oneEdit(b, a) != want {
 			t.Fatalf("%s and %s: %v", a, b, !want)
 		}
 	})
