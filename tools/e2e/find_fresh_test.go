@@ -1,7 +1,10 @@
 package e2e
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -133,6 +136,29 @@ func TestAFindSeesEveryChangeOfWhatHangsOnAPatient(t *testing.T) {
 			c.delete(in2(at) + "/" + kind + "/" + again).is(ok)
 			all(false, "deactivated in v2", test.before)
 		})
+	}
+}
+
+func TestAFindSeesAnImport(t *testing.T) {
+	c := newTenant(t)
+	c.find(exactly("lastName", "Vasconcelos"))
+	a, _ := c.with("Content-Type", "application/x-ndjson").ask(http.MethodPost, patients+"/import", `{"ref":"1","firstName":"Ana","lastName":"Vasconcelos","dob":"1980-02-29",`+
+		`"addresses":[{"line1":"12 Harbour Street","city":"Portland","state":"ME","postalCode":"04101"}],"contacts":[{"value":"(207) 555-0142"}],`+
+		`"aliases":[{"type":"maiden","lastName":"Quintanilha"}],"identifiers":[{"type":"MRN","value":"MRN-77"}]}`+"\n"+
+		`{"ref":"2","firstName":"Bruno","lastName":"Castro","dob":"1950-01-01"}`+"\n")
+	var answered struct {
+		Ref string
+		ID  int64
+	}
+	if err := json.NewDecoder(bytes.NewReader(a.is(ok).raw)).Decode(&answered); err != nil || answered.Ref != "1" || answered.ID == 0 {
+		t.Fatalf("%s, %v", a.raw, err)
+	}
+	s := seeker{c, answered.ID}
+	for _, q := range []question{
+		exactly("lastName", "vasconcelos"), exactly("line1", "12 harbour street"), exactly("phone", "+12075550142"), exactly("identifier", "mrn77"),
+		possibly("lastName", "Quintanilha"), possibly("firstName", "Ana", "lastName", "Vasconselos", "dob", "1980-02-29"),
+	} {
+		s.sees(true, fmt.Sprint("an import ", q), q)
 	}
 }
 
