@@ -28,6 +28,7 @@ type Options struct {
 	Rounds   int           // 3
 	Duration time.Duration // of one subject in one round; 4 s
 	Patients int           // in the long list; 1,000,000
+	People   int           // among whom is found; 1,000,000
 	Say      func(line string)
 }
 
@@ -58,6 +59,7 @@ func parts() []part {
 		{"token", (*Bench).token},
 		{"sign-in", (*Bench).signIn},
 		{"list", (*Bench).list},
+		{"find", (*Bench).find},
 		{"start", (*Bench).start},
 	}
 }
@@ -88,6 +90,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Patients <= 0 {
 		o.Patients = 1_000_000
+	}
+	if o.People <= 0 {
+		o.People = 1_000_000
 	}
 	if o.Say == nil {
 		o.Say = func(string) {}

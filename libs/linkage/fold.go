@@ -1,0 +1,105 @@
+package linkage
+
+import (
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// Fold is what exact matching compares: a text without case, accents, punctuation and spaces. Letters of every script
+// stay. A text of signs alone, such as an emoji, folds to its signs, so that it equals itself and not the empty text.
+func Fold(s string) string {
+	if plain(s) {
+		return s
+	}
+	if folded, ok := foldASCII(s); ok {
+		return folded
+	}
+	var b strings.Builder
+	for word := range words(s) {
+		b.WriteString(word.text)
+	}
+	return b.String()
+}
+
+// plain tells that a text is its own fold, as most stored numbers and many texts are.
+func plain(s string) bool {
+	for i := 0; i < len(s); i++ {
+		if !lowerOrDigit(s[i]) {
+			return false
+		}
+	}
+	return true
+}
+
+func lowerOrDigit(c byte) bool { return 'a' <= c && c <= 'z' || '0' <= c && c <= '9' }
+
+func foldASCII(s string) (folded string, ok bool) {
+	b := make([]byte, 0, 64)
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		switch {
+		case lowerOrDigit(c):
+			b = append(b, c)
+		case 'A' <= c && c <= 'Z':
+			b = append(b, c+'a'-'A')
+		case c >= utf8.RuneSelf:
+			return "", false
+		}
+	}
+	return string(b), len(b) > 0
+}
+
+// appendFolded adds a rune that was composed (NFC) and case-folded, without its accents, and to alt its other usual
+// spelling in ASCII: ö is written o abroad and oe at home.
+func appendFolded(b, alt []byte, r rune) (text, other []byte) {
+	if at := strings.IndexRune(specials, r); at >= 0 {
+		fields := strings.Fields(specialSpellings[utf8.RuneCountInString(specials[:at])])
+		return append(b, fields[0]...), append(alt, fields[len(fields)-1]...)
+	}
+	if r < utf8.RuneSelf {
+		return append(b, byte(r)), append(alt, byte(r))
+	}
+	var parts [utf8.UTFMax * 8]byte
+	for _, part := range string(norm.NFKD.AppendString(parts[:0], string(r))) {
+		if keeps(part) {
+			b, alt = utf8.AppendRune(b, part), utf8.AppendRune(alt, part)
+		}
+	}
+	return b, alt
+}
+
+// specials are the Latin letters that do not decompose, or whose language has another spelling for them.
+const specials = "äöüåøæœłđðþħıŋŧßƀɨəʻ"
+
+//nolint:gochecknoglobals // a constant, which Go cannot say of a list
+var specialSpellings = [...]string{
+	"a ae", "o oe", "u ue", "a aa", "o oe", "ae", "oe", "l", "d", "d", "th", "h", "i", "n ng", "t", "ss", "b", "i", "e", "",
+}
+
+// keeps tells what a fold keeps of decomposed text: letters and digits, and the vowel signs of scripts that write
+// vowels as marks. Accents go, and so do Hebrew and Arabic points, which most people leave out.
+func keeps(r rune) bool {
+	if unicode.IsLetter(r) || unicode.IsNumber(r) {
+		return true
+	}
+	return unicode.IsMark(r) && !accent(r)
+}
+
+func accent(r rune) bool {
+	switch {
+	case r >= 0x0300 && r <= 0x036F, r >= 0x1AB0 && r <= 0x1AFF, r >= 0x1DC0 && r <= 0x1DFF, r >= 0x20D0 && r <= 0x20FF:
+		return true // combining diacritical marks
+	case r >= 0x0591 && r <= 0x05C7, r >= 0x0610 && r <= 0x061A, r >= 0x064B && r <= 0x065F, r == 0x0670, r >= 0x06D6 && r <= 0x06ED:
+		return true // Hebrew and Arabic points
+	case r >= 0xFE00 && r <= 0xFE0F, r >= 0xFE20 && r <= 0xFE2F, r >= 0xE0100 && r <= 0xE01EF:
+		return true // variation selectors, half marks
+	}
+	return false
+}
+
+// compose brings a text into the form that words are cut from.
+func compose(s string) string { return cases.Fold().String(norm.NFKC.String(s)) }

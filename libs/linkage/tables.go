@@ -1,0 +1,67 @@
+package linkage
+
+import "math"
+
+// mostRelatives bounds the kinds of relatives of a model.
+const mostRelatives = 8
+
+// tables are a model as it is computed with: logarithms to base two throughout.
+type tables struct {
+	shown     [fieldCount]string
+	weight    [fieldCount][mostLevels]float64 // log2 of m/u
+	slip      [fieldCount][mostLevels]float64 // log2 of how much more often the careless agree so far
+	spread    [fieldCount][mostLevels]float64 // log2
+	m         [fieldCount][mostLevels]float64 // log2
+	veto      [fieldCount][mostLevels]bool
+	expected  [mostRelatives]float64             // log2 of relatives expected to matches expected
+	shared    [fieldCount][mostRelatives]float64 // log2 of their having a value in common
+	apart     [fieldCount][mostRelatives]float64 // log2 of their not having it in common
+	careless  float64                            // share
+	relatives [mostRelatives]string
+	classes   int
+}
+
+func (m *Model) tables() *tables {
+	if t := m.compiled.Load(); t != nil {
+		return t
+	}
+	t := m.compile()
+	m.compiled.Store(t)
+	return t
+}
+
+func (m *Model) compile() *tables {
+	t := &tables{careless: m.Careless.Share, classes: min(len(m.Relatives), mostRelatives)}
+	for f, v := range vocabularies() {
+		t.shown[f] = v.shown
+		if f >= len(m.Fields) || len(m.Fields[f].Levels) > mostLevels {
+			continue
+		}
+		levels := m.Fields[f].Levels
+		right := levels[0].M // what is no error
+		if v.changes {
+			right += levels[len(levels)-1].M
+		}
+		norm := right + m.Careless.Times*(1-right)
+		for l, level := range levels {
+			t.m[f][l] = math.Log2(level.M)
+			t.weight[f][l] = math.Log2(level.M / level.U)
+			t.spread[f][l] = math.Log2(max(level.Spread, 1))
+			t.slip[f][l] = math.Log2(m.Careless.Times / norm)
+			t.veto[f][l] = level.Veto
+		}
+		t.slip[f][0] = math.Log2(1 / norm)
+		if v.changes {
+			t.slip[f][len(levels)-1] = t.slip[f][0]
+		}
+		for k := range t.classes {
+			share := m.Relatives[k].Shares[v.name]
+			t.shared[f][k], t.apart[f][k] = math.Log2(share), math.Log2(1-share)
+		}
+	}
+	for k := range t.classes {
+		t.relatives[k] = m.Relatives[k].Name
+		t.expected[k] = math.Log2(m.Relatives[k].Expected / m.Prior.Matches)
+	}
+	return t
+}

@@ -1,0 +1,46 @@
+package linkage
+
+import "math"
+
+// weighed is what a pair's levels come to.
+type weighed struct {
+	bits     float64
+	careless float64 // what errors coming together adds
+	kin      float64 // what relatives take away
+	relative int     // the likeliest of them
+}
+
+// weigh adds the weights up. Of one person are P(one) = prior Π m, of strangers P = Π u, and the records can also be of two
+// relatives: so bits = log2 of P(one) over what strangers and relatives of all kinds come to together. Since a relative
+// agrees in what a household shares as often as the same person does, agreement there cannot outweigh how many relatives a
+// person has, however rare it is among strangers.
+func (q *Question) weigh(p *pair) weighed {
+	t := q.model
+	sum, slips := q.prior, 0.0
+	var kin [mostRelatives]float64
+	for f := range p.level {
+		l := p.level[f]
+		if l < 0 {
+			continue
+		}
+		w := p.weight[f]
+		sum += w
+		slips += t.slip[f][l]
+		for k := range t.classes {
+			kin[k] += max(t.shared[f][k], t.apart[f][k]-w)
+		}
+	}
+	out := weighed{careless: math.Log2(1 - t.careless + t.careless*math.Exp2(slips)), relative: -1}
+	sum += out.careless
+	rivals, most := 0.0, 0.0
+	for k := range t.classes {
+		odds := math.Exp2(t.expected[k] + kin[k] - out.careless)
+		rivals += odds
+		if odds > most {
+			most, out.relative = odds, k
+		}
+	}
+	out.bits = -math.Log2(math.Exp2(-sum) + rivals)
+	out.kin = out.bits - sum
+	return out
+}
