@@ -2,6 +2,7 @@ package rest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime/debug"
 	"strconv"
@@ -18,12 +19,13 @@ type flow struct {
 
 	ctx    context.Context //nolint:containedctx // the import outlives the handler
 	run    *patient.Import
-	keyed  bool
+	lines  *lineReader
 	trace  string
 	in     *intake
 	out    *answers
 	turns  chan chan batch // of what is under way, in the order of the lines
 	places chan struct{}   // taken by batches that are not answered
+	done   chan struct{}   // closed when no batch is under way any more
 }
 
 // batch is what became of some lines.
@@ -69,12 +71,13 @@ func (f *flow) answer() {
 
 // fail ends the answer without a total, so that nobody takes it for whole.
 func (f *flow) fail(err error) {
-	switch fault.Of(err).Kind {
-	case fault.Internal:
+	kind := fault.Of(err).Kind
+	switch {
+	case errors.Is(err, errNobodyReads):
+	case kind == fault.Internal:
 		f.Logger.ErrorContext(f.ctx, "import failed", "error", err.Error())
-	case fault.Unavailable:
+	case kind == fault.Unavailable:
 		f.Logger.WarnContext(f.ctx, "import unavailable", "error", err.Error())
-	default:
 	}
 	_, document := web.Problem(err, f.trace)
 	_, _ = f.out.Write(append(append([]byte(`{"problem":`), document...), "}\n"...))
@@ -95,6 +98,7 @@ func (f *flow) work() {
 		})
 	}
 	working.Wait()
+	close(f.done)
 	close(f.turns)
 }
 
@@ -130,7 +134,7 @@ func safely(do func() error) (err error) {
 func (f *flow) store(lines []importLine) (batch, error) {
 	drafts := make([]patient.Draft, len(lines))
 	for n := range lines {
-		drafts[n] = f.Server.draft(&lines[n], f.keyed)
+		drafts[n] = f.lines.draft(&lines[n])
 	}
 	done, err := f.run.Store(f.ctx, drafts)
 	if err != nil {
