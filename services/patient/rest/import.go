@@ -60,6 +60,7 @@ func (i *Imports) Answer(ctx context.Context, contentType string, header *string
 	f.out = newAnswers(f.in.stop)
 	go func() {
 		if err := safely(func() error { f.in.read(body); return nil }); err != nil {
+			f.tell(err)
 			f.in.end(err)
 		}
 	}()

@@ -187,7 +187,7 @@ func TestImportedLines(t *testing.T) {
 		one + `,"ref":"last"}`,
 	}, "\n")
 	for name, wrap := range map[string]func(io.Reader) io.Reader{
-		"at once": func(r io.Reader) io.Reader { return r }, "byte by byte": iotest.OneByteReader, "with its end": iotest.DataErrReader,
+		"at once": func(r io.Reader) io.Reader { return r }, "in pieces": iotest.HalfReader, "with its end": iotest.DataErrReader,
 	} {
 		c := &crowd{}
 		got := take(t, imports(c), writer(), wrap(strings.NewReader(body)))
@@ -274,16 +274,16 @@ func many(n int) string { return strings.Repeat(one+"}\n", n) }
 // Batches are of one block of lines, some at a time, and answered in their order however they end.
 func TestBatches(t *testing.T) {
 	t.Parallel()
-	second := make(chan struct{})
+	first, later := make(chan struct{}), make(chan struct{})
+	var once sync.Once
 	c := &crowd{before: func(newcomers []patient.Newcomer) error {
-		if newcomers[0].Line == 1 { // the first batch waits for another one
-			<-second
-		} else if newcomers[0].Line > 1000 {
-			select {
-			case <-second:
-			default:
-				close(second)
-			}
+		switch at := newcomers[0].Line; { // the first batch waits for one of the next block, and that one for it
+		case at == 1:
+			close(first)
+			<-later
+		case at > 1000:
+			<-first
+			once.Do(func() { close(later) })
 		}
 		for _, one := range newcomers {
 			if (one.Line-1)/1000 != (newcomers[0].Line-1)/1000 {

@@ -2,7 +2,6 @@ package rest
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"runtime/debug"
 	"strconv"
@@ -45,6 +44,8 @@ func (f *flow) answer() {
 		if err == nil {
 			if err = b.err; err == nil {
 				_, err = f.out.Write(b.answer)
+			} else {
+				f.tell(err)
 			}
 			created, failed = created+b.created, failed+b.failed
 		}
@@ -53,35 +54,30 @@ func (f *flow) answer() {
 		}
 		<-f.places
 	}
-	if err == nil {
-		err = f.in.why()
-	}
 	if end := f.run.End(); end != nil { // whoever repeats it waits a little longer
 		f.Logger.WarnContext(f.ctx, "an import's key is not free yet", "error", end.Error())
 	}
-	if err != nil {
-		f.fail(err)
-		return
+	if err == nil {
+		err = f.in.why()
 	}
-	last := strconv.AppendInt([]byte(`{"created":`), created, 10)
-	last = strconv.AppendInt(append(last, `,"failed":`...), failed, 10)
-	_, _ = f.out.Write(append(last, "}\n"...)) // who has left needs no total
+	last := fmt.Appendf(nil, `{"created":%d,"failed":%d}`, created, failed)
+	if err != nil { // without a total, so that nobody takes it for whole
+		_, document := web.Problem(err, f.trace)
+		last = fmt.Appendf(nil, `{"problem":%s}`, document)
+	}
+	_, _ = f.out.Write(append(last, '\n')) // who has left does not miss it
 	f.out.end()
 }
 
-// fail ends the answer without a total, so that nobody takes it for whole.
-func (f *flow) fail(err error) {
-	kind := fault.Of(err).Kind
-	switch {
-	case errors.Is(err, errNobodyReads):
-	case kind == fault.Internal:
+// tell tells the log why an import failed that its sender is not to blame for.
+func (f *flow) tell(err error) {
+	switch fault.Of(err).Kind {
+	case fault.Internal:
 		f.Logger.ErrorContext(f.ctx, "import failed", "error", err.Error())
-	case kind == fault.Unavailable:
+	case fault.Unavailable:
 		f.Logger.WarnContext(f.ctx, "import unavailable", "error", err.Error())
+	default:
 	}
-	_, document := web.Problem(err, f.trace)
-	_, _ = f.out.Write(append(append([]byte(`{"problem":`), document...), "}\n"...))
-	f.out.end()
 }
 
 // work stores batches until there are no more.

@@ -57,11 +57,14 @@ func (r *lineReader) draft(l *importLine) patient.Draft {
 	d.Addresses, d.Contacts = inputs(addresses, r.addresses.input), inputs(contacts, r.contacts.input)
 	d.Aliases, d.Identifiers = inputs(aliases, r.aliases.input), inputs(identifiers, r.identifiers.input)
 	d.Refusal = func(b patient.Broken) error {
+		for _, f := range b.Patient {
+			o.Fault(f.Field, f.Code, f.Message)
+		}
 		within(o, "addresses", addresses, b.Addresses, r.addresses.broken)
 		within(o, "contacts", contacts, b.Contacts, r.contacts.broken)
 		within(o, "aliases", aliases, b.Aliases, r.aliases.broken)
 		within(o, "identifiers", identifiers, b.Identifiers, r.identifiers.broken)
-		return few(o.Err(b.Patient...))
+		return few(o.Err())
 	}
 	return d
 }
