@@ -86,6 +86,11 @@ bench: build ## measure the mesh side by side with nginx and pgbench: make bench
 	go build -o bin/ ./tools/bench/cmd/bench
 	bin/bench $(if $(ARGS),$(ARGS),--out tools/bench/RESULTS.md)
 
+.PHONY: bench-match
+bench-match: build ## measure how good and how fast find is: make bench-match ARGS='--only accuracy --sets febrl3'
+	go build -o bin/ ./tools/matchbench/cmd/matchbench
+	bin/matchbench $(if $(ARGS),$(ARGS),--out tools/matchbench)
+
 .PHONY: load
 load: ## put a CSV of people into the running mesh: make load FILE=people.csv ARGS=--verify
 	@test -n "$(FILE)" || { echo 'usage: make load FILE=people.csv'; exit 2; }

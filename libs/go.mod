@@ -38,10 +38,9 @@ require (
 	pgregory.net/rapid v1.3.0
 )
 
-require (
-	github.com/philhofer/fwd v1.2.0 // indirect
-	github.com/stretchr/objx v0.5.3 // indirect
-)
+require github.com/stretchr/objx v0.5.3 // indirect
+
+require github.com/philhofer/fwd v1.2.0 // indirect
 
 require (
 	github.com/andybalholm/brotli v1.2.3 // indirect

@@ -129,7 +129,7 @@ func Run(ctx context.Context, o Options) (text string, err error) {
 	b.say("starting the mesh")
 	b.mesh, err = mesh.Start(ctx, mesh.Options{
 		Dir: dir, GatewayAddr: "127.0.0.1:0", BinDir: b.options.BinDir, DatabaseURL: os.Getenv("DATABASE_URL"),
-		RedisURL: os.Getenv("REDIS_URL"), EnvOf: map[string]map[string]string{mesh.Gateway: limits()}, Say: o.Say,
+		RedisURL: os.Getenv("REDIS_URL"), EnvOf: map[string]map[string]string{mesh.Gateway: Limits()}, Say: o.Say,
 	})
 	if err != nil {
 		return "", err
@@ -149,8 +149,8 @@ func Run(ctx context.Context, o Options) (text string, err error) {
 	return b.report.Markdown(time.Now()), nil
 }
 
-// limits are rate limits that are counted like any others and that nobody here can reach.
-func limits() map[string]string {
+// Limits are rate limits that are counted like any others and that nobody here can reach.
+func Limits() map[string]string {
 	const enough = "200000" // a second
 	return map[string]string{
 		"LIMIT_CREDENTIAL_RATE": enough, "LIMIT_CREDENTIAL_BURST": enough, "LIMIT_ADDRESS_RATE": enough, "LIMIT_ADDRESS_BURST": enough,

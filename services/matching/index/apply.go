@@ -113,6 +113,7 @@ func (w *writer) put(r *record, keys []key) {
 		w.forget(ordinal)
 	}
 	x.places.Set(ordinal, x.records.Add(w.buffer))
+	x.sketches.Set(ordinal, uint64(sketchOf(&r.person)))
 }
 
 // take counts one more bearer of a text, known or fresh.

@@ -25,9 +25,9 @@ func givenDay(s string) linkage.Date {
 
 func showDay(d linkage.Date) string {
 	b := make([]byte, 0, 10)
-	b = padded(b, uint64(d/10000), 4) //nolint:gosec // not negative
+	b = padded(b, uint64(d/10000), 4)                //nolint:gosec // not negative
 	b = padded(append(b, '-'), uint64(d.Month()), 2) //nolint:gosec // not negative
-	b = padded(append(b, '-'), uint64(d.Day()), 2) //nolint:gosec // not negative
+	b = padded(append(b, '-'), uint64(d.Day()), 2)   //nolint:gosec // not negative
 	return string(b)
 }
 

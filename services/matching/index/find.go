@@ -29,7 +29,7 @@ type ranked struct {
 
 func newFinder(x *Index) *finder {
 	f := &finder{x: x, texts: shelf{words: x.words}, keyer: keyer{seed: x.seed}}
-	f.search.lists = &x.lists
+	f.search.x = x
 	return f
 }
 
@@ -46,10 +46,9 @@ func (f *finder) find(q *Query) Found {
 	f.texts.clear()
 	f.x.parser.Fill(&f.person, &q.Person, f.text)
 	question := q.Model.Ask(&f.person, frequencies{f.x, &f.keyer}, q.Now)
-	f.search.people = f.x.people
-	candidates := f.search.candidates(f.keyer.ask(&f.person, q.Now))
-	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(candidates)}
 	least := bitsOf(q.MinScore)
+	candidates := f.candidates(q, least)
+	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(candidates)}
 	f.ranked = f.ranked[:0]
 	for _, ordinal := range candidates {
 		body := f.x.body(ordinal)
@@ -73,6 +72,38 @@ func (f *finder) find(q *Query) Found {
 		found.Hits = append(found.Hits, f.hit(question, r))
 	}
 	return found
+}
+
+// Candidates are the ids of those whom Find weighs: for measuring what is lost before anything is weighed.
+func (x *Index) Candidates(q Query) []int64 {
+	f := x.finders.Get().(*finder)
+	defer x.finders.Put(f)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	f.texts.clear()
+	x.parser.Fill(&f.person, &q.Person, f.text)
+	var ids []int64
+	for _, ordinal := range f.candidates(&q, bitsOf(q.MinScore)) {
+		if body := x.body(ordinal); body != nil {
+			in := reader{b: body}
+			ids = append(ids, int64(in.uvarint())) //nolint:gosec // as it was written
+		}
+	}
+	return ids
+}
+
+// Whoever is below the one is never shown as an answer's rival, and whoever is below the other not at all.
+const (
+	rival  = 0.0
+	hidden = -10.0
+)
+
+// candidates are those to be weighed: not only those who are good enough to be shown, since the second best tells how far
+// ahead the best is.
+func (f *finder) candidates(q *Query, least float64) []uint32 {
+	prior := math.Log2(q.Model.Prior.Matches / float64(max(f.x.people, 1)))
+	f.keyer.ask(&f.person, q.Now)
+	return f.search.candidates(&f.person, &f.keyer, min(max(least, hidden), rival), prior)
 }
 
 // text is one of the question's: by its number when somebody bears it.

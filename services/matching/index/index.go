@@ -3,6 +3,7 @@
 package index
 
 import (
+	"fmt"
 	"hash/maphash"
 	"sync"
 
@@ -25,14 +26,15 @@ type Index struct {
 	parser *linkage.Parser
 	seed   maphash.Seed
 
-	mu      sync.RWMutex
-	lists   posting.Lists // ordinals by key and by id, numbers of texts
-	words   *vocabulary.Vocabulary
-	records arena.Arena
-	sweep   *arena.Sweep
-	places  arena.Column[arena.Ref] // of records, by ordinal
-	free    []uint32                // ordinals that nobody has
-	people  int
+	mu       sync.RWMutex
+	lists    posting.Lists // ordinals by key and by id, numbers of texts
+	words    *vocabulary.Vocabulary
+	records  arena.Arena
+	sweep    *arena.Sweep
+	places   arena.Column[arena.Ref] // of records, by ordinal
+	sketches arena.Column[uint64]    // by ordinal
+	free     []uint32                // ordinals that nobody has
+	people   int
 
 	finders sync.Pool // *finder
 	writers sync.Pool // *writer
@@ -46,6 +48,7 @@ func New(o Options) *Index {
 	}
 	x.words = vocabulary.New(x.seed, &x.lists)
 	x.places.Set(0, 0) // nobody's
+	x.sketches.Set(0, 0)
 	x.finders.New = func() any { return newFinder(x) }
 	x.writers.New = func() any { return newWriter(x) }
 	return x
@@ -63,7 +66,7 @@ func (x *Index) Memory() int64 {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	const itself = 40_000
-	return int64(itself + x.lists.Memory() + x.words.Memory() + x.records.Memory() + x.places.Memory(4) + 4*cap(x.free))
+	return int64(itself + x.lists.Memory() + x.words.Memory() + x.records.Memory() + x.places.Memory(4) + x.sketches.Memory(8) + 4*cap(x.free))
 }
 
 // idKey is where the lists have the ordinal of a patient.
@@ -92,4 +95,40 @@ func (x *Index) body(ordinal uint32) []byte {
 		return nil
 	}
 	return x.records.Body(place)
+}
+
+func (x *Index) Breakdown() string {
+	return fmt.Sprintf("lists %d (keys %d) words %d (%d texts) records %d places %d people %d", x.lists.Memory(), x.lists.Keys(), x.words.Memory(), x.words.Texts(), x.records.Memory(), x.places.Memory(4), x.people)
+}
+func (x *Index) Detail() string {
+	type c struct {
+		postings int
+		keys     map[uint64]bool
+	}
+	by := map[rule]*c{}
+	k := keyer{seed: x.seed}
+	sh := shelf{words: x.words}
+	var r record
+	for o := uint32(1); o < uint32(x.places.Len()); o++ {
+		b := x.body(o)
+		if b == nil {
+			continue
+		}
+		sh.clear()
+		r.read(b, &sh)
+		for _, e := range k.of(&r) {
+			if by[e.rule] == nil {
+				by[e.rule] = &c{keys: map[uint64]bool{}}
+			}
+			by[e.rule].postings++
+			by[e.rule].keys[e.hash] = true
+		}
+	}
+	s := x.lists.Detail() + "\n"
+	for r := rule(1); r < rules; r++ {
+		if c := by[r]; c != nil {
+			s += fmt.Sprintf("rule %d: %.2f postings, %.2f keys a person\n", r, float64(c.postings)/float64(x.people), float64(len(c.keys))/float64(x.people))
+		}
+	}
+	return s
 }

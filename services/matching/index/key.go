@@ -14,31 +14,28 @@ import (
 type rule uint8
 
 const (
-	byBirth       rule = iota + 1 // day of birth
-	byNames                       // a first and a last name, whichever is which
-	bySoundYear                   // sound of a last name, first letter of a first name, year of birth
-	bySoundDay                    // sound of a last name, month and day of birth
-	byLastYear                    // a last name, year of birth
-	byFirstDay                    // a first name, month and day of birth
-	byFirstMonth                  // a first name, year and month of birth
-	byLast                        // a last name
-	byFirst                       // a first name
-	byPhone                       // a telephone number
-	byEmail                       // an e-mail address
-	byNumber                      // an identifier's value
-	bySSN                         // last four of the social security number
-	bySSNYear                     // last four of the social security number, year of birth
-	byDoor                        // number of the house and street
-	byPostalFirst                 // postal code, a first name
-	byPostalHouse                 // postal code and number of the house
-	byPostal                      // postal code
+	byBirth     rule = iota + 1 // day of birth
+	byNames                     // a first and a last name, whichever is which
+	bySoundYear                 // sound of a last name, year of birth
+	bySoundDay                  // sound of a last name, month and day of birth
+	byFirstYear                 // a first name, year of birth
+	byFirstDay                  // a first name, month and day of birth
+	byLast                      // a last name
+	byFirst                     // a first name
+	byPhone                     // a telephone number
+	byEmail                     // an e-mail address
+	byNumber                    // an identifier's value
+	bySSN                       // last four of the social security number
+	byDoor                      // number of the house and street
+	byPostal                    // postal code
 	rules
 )
 
 // key is a rule's hash for a person.
 type key struct {
-	hash uint64
-	rule rule
+	hash        uint64
+	rule        rule
+	first, last int8 // which of the person's names it is made of; -1: of none
 }
 
 // keyer makes keys. It is used again and again, so that it allocates nothing.
@@ -54,7 +51,7 @@ type keyer struct {
 type name struct {
 	word, sound uint64
 	sound2      uint64 // zero: none
-	initial     byte
+	letters     uint32
 	bare        bool // only the fold of a name that has other words or says nothing: exact matching looks for it
 }
 
@@ -142,14 +139,11 @@ func (k *keyer) fold(to []name, t *linkage.Text) []name {
 }
 
 func (k *keyer) name(word, sound string) name {
-	n := name{word: maphash.String(k.seed, word)}
+	n := name{word: maphash.String(k.seed, word), letters: letters(word)}
 	if sound == "" {
 		n.sound = n.word
 	} else {
 		n.sound = maphash.String(k.seed, sound)
-	}
-	if word != "" {
-		n.initial = word[0]
 	}
 	return n
 }
@@ -168,34 +162,26 @@ func (k *keyer) names(born linkage.Date, question bool) {
 	}
 	for i := range k.firsts {
 		f := &k.firsts[i]
-		k.key(byFirst, f.word, 0)
+		k.named(byFirst, i, -1, f.word, 0)
 		if born != 0 && !f.bare {
-			k.key(byFirstDay, f.word, day)
-			k.key(byFirstMonth, f.word, year*100+day/100)
+			k.named(byFirstYear, i, -1, f.word, year)
+			k.named(byFirstDay, i, -1, f.word, day)
 		}
 	}
 	for i := range k.lasts {
 		l := &k.lasts[i]
-		k.key(byLast, l.word, 0)
+		k.named(byLast, -1, i, l.word, 0)
 		for j := range k.firsts {
-			k.key(byNames, min(l.word, k.firsts[j].word), max(l.word, k.firsts[j].word))
+			k.named(byNames, j, i, min(l.word, k.firsts[j].word), max(l.word, k.firsts[j].word))
 		}
 		if born == 0 || l.bare {
 			continue
 		}
-		k.key(byLastYear, l.word, year)
-		k.sound(l.sound, year, day)
+		k.named(bySoundYear, -1, i, l.sound, year)
+		k.named(bySoundDay, -1, i, l.sound, day)
 		if question && l.sound2 != 0 {
-			k.sound(l.sound2, year, day)
-		}
-	}
-}
-
-func (k *keyer) sound(sound, year, day uint64) {
-	k.key(bySoundDay, sound, day)
-	for j := range k.firsts {
-		if !k.firsts[j].bare {
-			k.key(bySoundYear, sound, year<<8|uint64(k.firsts[j].initial))
+			k.named(bySoundYear, -1, i, l.sound2, year)
+			k.named(bySoundDay, -1, i, l.sound2, day)
 		}
 	}
 }
@@ -203,25 +189,11 @@ func (k *keyer) sound(sound, year, day uint64) {
 func (k *keyer) places(p *linkage.Person) {
 	for i := range p.Addresses {
 		a := &p.Addresses[i]
-		var house, postal uint64
-		if a.House != "" {
-			house = maphash.String(k.seed, a.House)
+		if a.House != "" && a.Line != nil && !a.Line.Missing {
+			k.key(byDoor, maphash.String(k.seed, a.Line.Whole), maphash.String(k.seed, a.House))
 		}
-		if house != 0 && a.Line != nil && !a.Line.Missing {
-			k.key(byDoor, maphash.String(k.seed, a.Line.Whole), house)
-		}
-		if a.Postal == nil || a.Postal.Missing {
-			continue
-		}
-		postal = maphash.String(k.seed, a.Postal.Whole)
-		k.key(byPostal, postal, 0)
-		if house != 0 {
-			k.key(byPostalHouse, postal, house)
-		}
-		for j := range k.firsts {
-			if !k.firsts[j].bare {
-				k.key(byPostalFirst, postal, k.firsts[j].word)
-			}
+		if a.Postal != nil && !a.Postal.Missing {
+			k.key(byPostal, maphash.String(k.seed, a.Postal.Whole), 0)
 		}
 	}
 }
@@ -239,11 +211,7 @@ func (k *keyer) numbers(p *linkage.Person) {
 	if p.SSNLast4 < 0 {
 		return
 	}
-	ssn := uint64(p.SSNLast4)
-	k.key(bySSN, ssn, 0)
-	if p.DOB != 0 {
-		k.key(bySSNYear, ssn, uint64(p.DOB/10000)) //nolint:gosec // not negative
-	}
+	k.key(bySSN, uint64(p.SSNLast4), 0)
 }
 
 // folded hashes the fold of an e-mail address without making it.
@@ -264,7 +232,11 @@ func (k *keyer) folded(s string) uint64 {
 	return maphash.Bytes(k.seed, b)
 }
 
-func (k *keyer) key(r rule, a, b uint64) { k.keys = append(k.keys, key{hash(r, a, b), r}) }
+func (k *keyer) key(r rule, a, b uint64) { k.keys = append(k.keys, key{hash(r, a, b), r, -1, -1}) }
+
+func (k *keyer) named(r rule, first, last int, a, b uint64) {
+	k.keys = append(k.keys, key{hash(r, a, b), r, int8(first), int8(last)}) //nolint:gosec // at most mostNames
+}
 
 // hash mixes two things with what they are. The lists want every bit to depend on all.
 func hash(r rule, a, b uint64) uint64 {
@@ -276,4 +248,6 @@ func hash(r rule, a, b uint64) uint64 {
 }
 
 // holds tells whether an interval covers an instant. Zero is open.
-func holds(from, until, now int64) bool { return (from == 0 || from <= now) && (until == 0 || now < until) }
+func holds(from, until, now int64) bool {
+	return (from == 0 || from <= now) && (until == 0 || now < until)
+}

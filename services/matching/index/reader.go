@@ -42,7 +42,7 @@ func short(b []byte, s string) []byte {
 func (r *record) short(in *reader) string {
 	n := in.uvarint()
 	if n&1 == 0 {
-		in.i += int(n >> 1) //nolint:gosec // as it was written
+		in.i += int(n >> 1)                      //nolint:gosec // as it was written
 		return view(in.b[in.i-int(n>>1) : in.i]) //nolint:gosec // as it was written
 	}
 	at, width := len(r.digits), int(n>>1) //nolint:gosec // at most 18
@@ -52,4 +52,3 @@ func (r *record) short(in *reader) string {
 	r.digits = padded(r.digits, in.uvarint(), width)
 	return view(r.digits[at:])
 }
-

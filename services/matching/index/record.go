@@ -29,7 +29,9 @@ type other struct {
 }
 
 // texts gives a text by its number.
-type texts interface{ text(number uint32) *linkage.Text }
+type texts interface {
+	text(number uint32) *linkage.Text
+}
 
 // What follows in a record's bytes, and short facts.
 const (
