@@ -66,8 +66,6 @@ func (r *Replica[P]) drop(t *tenant[P]) {
 // forget is drop with the lock held. Who was given the people goes on with them.
 func (r *Replica[P]) forget(t *tenant[P]) {
 	var none P
-	if !t.gone {
-		r.memory -= t.memory
-	}
+	r.memory -= t.memory
 	t.people, t.loaded, t.position, t.memory = none, false, "", 0
 }

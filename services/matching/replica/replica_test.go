@@ -167,6 +167,36 @@ func TestALoadThatFailsHalfwayLeavesNothing(t *testing.T) {
 	}
 }
 
+// What is written between two pages, of people who were told of already, is told of the next time.
+func TestWhatIsWrittenBetweenTwoPages(t *testing.T) {
+	s := &changing{source: newSource()}
+	r, err := replica.New(s, &uses{}, newPeople, quiet(), replica.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[int64]string{}
+	for id := range int64(10) {
+		s.write("a", person(id+1, "x"))
+		want[id+1] = "x"
+	}
+	for _, name := range []string{"in a load", "in a pull"} {
+		s.between = func() { s.write("a", person(1, name)) }
+		got, err := find(t, r, "a")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Error(diff)
+		}
+		want[1] = name
+		sees(t, r, "a", want)
+		for id := range int64(10) {
+			s.write("a", person(id+1, name))
+			want[id+1] = name
+		}
+	}
+}
+
 func TestALostPositionLoadsAnew(t *testing.T) {
 	s := newSource()
 	r := start(t, s, &uses{}, replica.Options{})

@@ -221,6 +221,20 @@ func start(t *testing.T, s *source, u *uses, o replica.Options) *replica.Replica
 	return r
 }
 
+// changing is a source that changes between two pages.
+type changing struct {
+	*source
+	between func()
+}
+
+func (c *changing) Page(ctx context.Context, tenant, since string, after int64, limit int) (feed.Page, error) {
+	if after > 0 && c.between != nil {
+		c.between()
+		c.between = nil
+	}
+	return c.source.Page(ctx, tenant, since, after, limit)
+}
+
 // breaking is a source one page of which cannot be read.
 type breaking struct {
 	*source
