@@ -73,7 +73,17 @@ func (q *Question) asks(field int) bool {
 	case inSSN:
 		return p.SSNLast4 >= 0
 	case inIdentifier:
-		return len(p.Identifiers) > 0
+		for i := range p.Identifiers {
+			if p.Identifiers[i].System&1 == 0 {
+				return true
+			}
+		}
+	case inMember:
+		for i := range p.Identifiers {
+			if p.Identifiers[i].System&1 == 1 {
+				return true
+			}
+		}
 	}
 	return false
 }
