@@ -61,7 +61,8 @@ type Pass struct {
 // looks like many pairs of one person may be something else, such as a file that was loaded twice.
 const mostMoved = 8
 
-var errTooFew = errors.New("there is too little to learn from")
+// ErrTooFew is that there is too little to learn from.
+var ErrTooFew = errors.New("there is too little to learn from")
 
 // Learn learns from records. Where they have truths, or labels do, by counting; else by expectation and maximisation. What
 // is active is what the result is held against; the default is what anchors it, so that errors of one training do not grow in
@@ -70,7 +71,7 @@ func Learn(p *People, labels []Label, active *linkage.Model, o Options) (*Learnt
 	o = o.withDefaults()
 	out := &Learnt{Default: linkage.Default(), Active: active, Records: len(p.Records), Seed: o.Seed}
 	if len(p.Records) < 2 {
-		return nil, fmt.Errorf("%w: %d records", errTooFew, len(p.Records))
+		return nil, fmt.Errorf("%w: %d records", ErrTooFew, len(p.Records))
 	}
 	if len(labels) > 0 || p.labelled() {
 		return out, out.count(p, labels, o)
@@ -162,7 +163,7 @@ func (l *Learnt) count(p *People, labels []Label, o Options) error {
 	t := newTruth(p, labels, o)
 	same := t.pairs(toLearn)
 	if len(same) == 0 || len(t.questions(toTest)) == 0 {
-		return fmt.Errorf("%w: %d pairs are known to be of one person", errTooFew, len(same))
+		return fmt.Errorf("%w: %d pairs are known to be of one person", ErrTooFew, len(same))
 	}
 	s := scheme(l.Default)
 	fit := estimate.Count(s, p.tally(l.Default, same, nil), l.strangers(p, o, nil), estimate.DefaultAnchor())

@@ -22,7 +22,18 @@ type People struct {
 	persons []linkage.Person
 	common  *frequencies
 	now     int64
+	chosen  bool // by day of birth, of which nothing can be learnt then
 }
+
+// People parses a sample.
+func (s Sample) People(now int64) *People {
+	p := NewPeople(s.Records, s.Size, now)
+	p.chosen = s.Chosen
+	return p
+}
+
+// learnable tells whether the choice of the records leaves something to learn of a field.
+func (p *People) learnable(field string) bool { return !p.chosen || field != "dob" }
 
 // NewPeople parses records. Size is how many people the tenant has of whom these are some; 0: these are all. Now is in
 // milliseconds since 1970.

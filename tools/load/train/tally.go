@@ -7,7 +7,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/tools/load/train/estimate"
 )
 
-// tally counts how pairs agree. Fields that uses does not name are left out; nil: none is.
+// tally counts how pairs agree. Fields that uses does not name are left out; nil: none is but those of which nothing can be learnt.
 func (p *People) tally(m *linkage.Model, pairs []pair, uses func(field string) bool) *estimate.Tally {
 	t := &estimate.Tally{}
 	var q *linkage.Question
@@ -18,11 +18,9 @@ func (p *People) tally(m *linkage.Model, pairs []pair, uses func(field string) b
 			q, asked = m.Ask(&p.persons[one.a], p.common, p.now), one.a
 		}
 		levels = q.Levels(&p.persons[one.b], levels)
-		if uses != nil {
-			for f := range levels {
-				if !uses(m.Fields[f].Name) {
-					levels[f] = estimate.Missing
-				}
+		for f := range levels {
+			if name := m.Fields[f].Name; uses != nil && !uses(name) || !p.learnable(name) {
+				levels[f] = estimate.Missing
 			}
 		}
 		t.Add(levels, 1)

@@ -23,7 +23,7 @@ const (
 type truth struct {
 	people   *People
 	seed     uint64
-	most     int // questions of a part
+	most     int       // questions of a part
 	same     []pair    // of one person
 	opposite [][]int32 // whom each record is held against
 }
