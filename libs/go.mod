@@ -20,6 +20,7 @@ require (
 	github.com/redis/go-redis/extra/redisotel/v9 v9.23.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/sony/gobreaker/v2 v2.4.0
+	github.com/tinylib/msgp v1.6.5
 	github.com/valyala/fasthttp v1.73.0
 	go.opentelemetry.io/contrib/instrumentation/runtime v0.72.0
 	go.opentelemetry.io/otel v1.47.0
@@ -38,6 +39,8 @@ require (
 )
 
 require github.com/stretchr/objx v0.5.3 // indirect
+
+require github.com/philhofer/fwd v1.2.0 // indirect
 
 require (
 	github.com/andybalholm/brotli v1.2.3 // indirect

@@ -21,6 +21,7 @@ func Table() []Route {
 	return append([]Route{
 		{"GET", "/v3/patient", patient, principal.PatientRead, data},
 		{"POST", "/v3/patient", patient, principal.PatientWrite, data},
+		{"POST", "/v3/patient/import", patient, principal.PatientWrite, Traits{Patient: true, Stream: true, Import: true}},
 		{"GET", "/v3/patient/value-sets", patient, principal.PatientRead, data},
 		{"GET", "/v3/patient/{patientId}", patient, principal.PatientRead, data},
 		{"PATCH", "/v3/patient/{patientId}", patient, principal.PatientWrite, data},

@@ -106,7 +106,7 @@ func (q *Question) worth(a *asked, t *Text, way int, rarity float64) float64 {
 	case wayPart:
 		weight = m.m[a.field][level] - rarity
 	case wayNickname, wayEdit, waySimilar, waySound:
-		if m.spread[a.field][level] == 0 {
+		if m.spread[a.field][level] == 0 { // it stands as it is
 			break
 		}
 		other := q.common.text(a.kind, t, unheard)

@@ -103,11 +103,16 @@ func (q *Question) crosswise(c *Person, p *pair) {
 	first, last := q.look(q.crossFirst, c.Last), q.look(q.crossLast, c.First)
 	one, two := first.level >= 0 && first.level <= wayEdit, last.level >= 0 && last.level <= wayEdit
 	swap := q.model.m[inFirst][firstSwapped]
-	before := p.weight[inFirst] + p.weight[inLast]
+	if one && two {
+		// Among strangers, too, names are swapped: that of a namesake says no more than it would say unswapped.
+		most := q.model.m[inFirst][0] - q.first.log + q.model.m[inLast][0] - q.last.log
+		if both := min(float64(first.weight+last.weight)+swap, most); both > p.weight[inFirst]+p.weight[inLast] {
+			p.level[inFirst], p.weight[inFirst] = firstSwapped, both-float64(last.weight)
+			p.level[inLast], p.weight[inLast] = lastSwapped, float64(last.weight)
+		}
+		return
+	}
 	switch {
-	case one && two && float64(first.weight+last.weight)+swap > before:
-		p.level[inFirst], p.weight[inFirst] = firstSwapped, float64(first.weight)+swap
-		p.level[inLast], p.weight[inLast] = lastSwapped, float64(last.weight)
 	case one && p.level[inLast] == lastDiffer:
 		q.better(p, inFirst, firstSwapped, float64(first.weight)+swap)
 	case two && p.level[inFirst] == firstDiffer:

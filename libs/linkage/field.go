@@ -18,6 +18,7 @@ const (
 	inEmail
 	inSSN
 	inIdentifier
+	inMember
 	fieldCount
 )
 
@@ -29,13 +30,13 @@ const missing = -1
 // Levels of names, of all three kinds; not every kind has each.
 const (
 	firstExact = iota
+	firstPart
+	firstEdit
+	firstNickname
+	firstSimilar
 	firstSwapped
 	firstAlias
-	firstPart
-	firstNickname
-	firstEdit
 	firstMiddle
-	firstSimilar
 	firstSound
 	firstInitial
 	firstDiffer
@@ -43,11 +44,11 @@ const (
 
 const (
 	lastExact = iota
-	lastSwapped
-	lastAlias
 	lastPart
 	lastEdit
 	lastSimilar
+	lastSwapped
+	lastAlias
 	lastSound
 	lastInitial
 	lastDiffer
@@ -70,6 +71,7 @@ const (
 	dobMonthDay
 	dobYear
 	dobTwoEdits
+	dobVague
 	dobDiffer
 )
 
@@ -111,6 +113,12 @@ const (
 	identifierDiffer
 )
 
+const (
+	memberExact = iota
+	memberEnding
+	memberDiffer
+)
+
 // Of suffix, sex and the last four digits.
 const (
 	same = iota
@@ -135,16 +143,16 @@ func vocabularies() [fieldCount]vocabulary {
 	sex := []string{"exact", "differ"}
 	return [fieldCount]vocabulary{
 		inFirst: {"firstName", "firstName", "first_name", []string{
-			"exact", "swapped", "alias", "part", "nickname", "one_edit", "middle_name", "similar", "sounds_alike", "initial", "differ",
+			"exact", "part", "one_edit", "nickname", "similar", "swapped", "alias", "middle_name", "sounds_alike", "initial", "differ",
 		}, false},
 		inLast: {"lastName", "lastName", "last_name", []string{
-			"exact", "swapped", "alias", "part", "one_edit", "similar", "sounds_alike", "initial", "differ",
+			"exact", "part", "one_edit", "similar", "swapped", "alias", "sounds_alike", "initial", "differ",
 		}, false},
 		inMiddle: {"middleName", "middleName", "middle_name", []string{"exact", "initial", "similar", "differ"}, false},
 		inSuffix: {"suffix", "suffix", "suffix", []string{"exact", "differ"}, false},
 		inDOB: {"dob", "dob", "date_of_birth", []string{
 			"exact", "day_month_swapped", "placeholder", "one_edit", "same_year_and_day", "same_year_and_month", "same_month_and_day",
-			"same_year", "two_edits", "differ",
+			"same_year", "two_edits", "first_of_january", "differ",
 		}, false},
 		inSex:        {"sexAtBirth", "sexAtBirth", "sex", sex, false},
 		inSexNamed:   {"sexAtBirth given firstName", "sexAtBirth", "sex", sex, false},
@@ -156,5 +164,6 @@ func vocabularies() [fieldCount]vocabulary {
 		inEmail:      {"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}, true},
 		inSSN:        {"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}, false},
 		inIdentifier: {"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "other_ending", "differ"}, true},
+		inMember:     {"memberNumber", "memberNumber", "member_number", []string{"exact", "other_ending", "differ"}, true},
 	}
 }

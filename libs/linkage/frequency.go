@@ -4,7 +4,7 @@ package linkage
 // while it is scored, from one goroutine.
 type Frequencies interface {
 	People() int                        // all of them
-	Bearers(kind Kind, part string) int // whose first or last name has the part
+	Bearers(kind Kind, part string) int // whose first or last name has the part, or who have the postal code; 0: unknown
 	Born(d Date) int                    // on the day
 }
 
@@ -48,6 +48,19 @@ func (s *commonness) day(d Date) float64 {
 	}
 	expected := s.people * usual
 	return usual + max(0, float64(s.of.Born(d))-3*expected-10)/s.people
+}
+
+// postal is the share of people with a postal code; usual is that of any, where nothing is known of it.
+func (s *commonness) postal(t *Text, usual float64) float64 {
+	if s.of == nil || t == nil || t.Missing {
+		return usual
+	}
+	bearers := s.of.Bearers(Postal, t.Whole)
+	if bearers <= 0 {
+		return usual
+	}
+	pseudo := float64(s.by.Names)
+	return max((others(bearers)+pseudo*usual)/(s.people+pseudo), s.by.Floor)
 }
 
 // firstOfJanuary is how many times as often as another day it is told as a day of birth: it stands for a year alone.

@@ -7,18 +7,20 @@ const mostRelatives = 8
 
 // tables are a model as it is computed with: logarithms to base two throughout.
 type tables struct {
-	shown     [fieldCount]string
-	weight    [fieldCount][mostLevels]float64 // log2 of m/u
-	slip      [fieldCount][mostLevels]float64 // log2 of how much more often the careless agree so far
-	spread    [fieldCount][mostLevels]float64 // log2
-	m         [fieldCount][mostLevels]float64 // log2
-	veto      [fieldCount][mostLevels]bool
-	expected  [mostRelatives]float64             // log2 of relatives expected to matches expected
-	shared    [fieldCount][mostRelatives]float64 // log2 of their having a value in common
-	apart     [fieldCount][mostRelatives]float64 // log2 of their not having it in common
-	careless  float64                            // share
-	relatives [mostRelatives]string
-	classes   int
+	shown             [fieldCount]string
+	weight            [fieldCount][mostLevels]float64 // log2 of m/u
+	slip              [fieldCount][mostLevels]float64 // log2 of how much more often the careless agree so far
+	spread            [fieldCount][mostLevels]float64 // log2
+	m                 [fieldCount][mostLevels]float64 // log2
+	veto              [fieldCount][mostLevels]Veto
+	expected          [mostRelatives]float64             // log2 of relatives expected to matches expected
+	shared            [fieldCount][mostRelatives]float64 // log2 of their having a value in common
+	apart             [fieldCount][mostRelatives]float64 // log2 of their not having it in common
+	careful, careless float64                            // log2 of their shares
+	sums              *sums
+	scale, shift      float64
+	relatives         [mostRelatives]string
+	classes           int
 }
 
 func (m *Model) tables() *tables {
@@ -31,7 +33,7 @@ func (m *Model) tables() *tables {
 }
 
 func (m *Model) compile() *tables {
-	t := &tables{careless: m.Careless.Share, classes: min(len(m.Relatives), mostRelatives)}
+	t := &tables{careful: math.Log2(1 - m.Careless.Share), careless: math.Log2(m.Careless.Share), sums: newSums(), scale: m.Calibration.Scale, shift: m.Calibration.Shift, classes: min(len(m.Relatives), mostRelatives)}
 	for f, v := range vocabularies() {
 		t.shown[f] = v.shown
 		if f >= len(m.Fields) || len(m.Fields[f].Levels) > mostLevels {

@@ -8,6 +8,7 @@ type weighed struct {
 	careless float64 // what errors coming together adds
 	kin      float64 // what relatives take away
 	relative int     // the likeliest of them
+	trained  float64 // what calibration adds
 }
 
 // weigh adds the weights up. Of one person are P(one) = prior Π m, of strangers P = Π u, and the records can also be of two
@@ -30,17 +31,20 @@ func (q *Question) weigh(p *pair) weighed {
 			kin[k] += max(t.shared[f][k], t.apart[f][k]-w)
 		}
 	}
-	out := weighed{careless: math.Log2(1 - t.careless + t.careless*math.Exp2(slips)), relative: -1}
+	out := weighed{careless: t.sums.add(t.careful, t.careless+slips), relative: -1}
 	sum += out.careless
-	rivals, most := 0.0, 0.0
+	most := math.Inf(-1)
+	against := -sum
 	for k := range t.classes {
-		odds := math.Exp2(t.expected[k] + kin[k] - out.careless)
-		rivals += odds
+		odds := t.expected[k] + kin[k] - out.careless
+		against = t.sums.add(against, odds)
 		if odds > most {
 			most, out.relative = odds, k
 		}
 	}
-	out.bits = -math.Log2(math.Exp2(-sum) + rivals)
+	out.bits = -against
 	out.kin = out.bits - sum
+	out.trained = out.bits*(t.scale-1) + t.shift
+	out.bits += out.trained
 	return out
 }

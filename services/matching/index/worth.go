@@ -1,0 +1,210 @@
+package index
+
+import (
+	"math"
+
+	"github.com/patient-mesh/patient-mesh/libs/linkage"
+)
+
+// fact is a thing about a person that keys are made of, as one bit.
+type fact uint16
+
+const (
+	ofFirst fact = 1 << iota
+	ofLast
+	ofSound // of the last name
+	ofYear
+	ofDay  // and month
+	ofElse // telephone, e-mail, identifier, social security number, address
+
+	damageable = ofFirst | ofLast | ofYear | ofDay
+)
+
+// facts are what the keys of a rule are made of.
+func (r rule) facts() fact {
+	switch r {
+	case byBirth:
+		return ofYear | ofDay
+	case byNames:
+		return ofFirst | ofLast | ofSound
+	case bySoundYear:
+		return ofSound | ofYear
+	case bySoundDay:
+		return ofSound | ofDay
+	case byFirstYear:
+		return ofFirst | ofYear
+	case byFirstDay:
+		return ofFirst | ofDay
+	case byLast:
+		return ofLast | ofSound
+	case byFirst:
+		return ofFirst
+	}
+	return ofElse
+}
+
+// worth is about what agreement with a question is worth, in bits and rather too much than too little: what a search goes by
+// to leave aside what cannot be an answer. What it is really worth, the model says.
+type worth struct {
+	people             float64 // log2 of how many there are
+	needed             float64 // of all that agrees, to be an answer
+	first, last, birth float64 // of names the rarest one's
+	middle             float64
+	given              fact // what the question has of what can be damaged
+
+	firsts, lasts [mostNames]word
+	sketch        sketch
+}
+
+// word is one of the names of a question.
+type word struct {
+	worth   float64
+	letters uint32
+}
+
+// What is credited where a field does not agree, at most: in bits, or as a share of what the field is worth.
+const (
+	nearName   = 0.7 // of a name with an error
+	mostNear   = 11.0
+	nearYear   = 9.5 // for the same year: day and month can have changed places
+	nearDay    = 5.0 // for the same day of the year
+	nickname   = 3.0 // for any other first name
+	otherLast  = -1.0
+	otherDay   = -2.0
+	sameSex    = 1.0
+	middleName = 8.0
+	slack      = 2.0 // for all that is not looked at
+)
+
+// weigh estimates what a question's facts are worth from how many people have them.
+func (w *worth) weigh(p *linkage.Person, k *keyer, asked []asked, people int, least, prior float64) {
+	*w = worth{people: math.Log2(float64(max(people, 2)))}
+	w.needed = least - prior - slack
+	w.sketch = sketchOf(p)
+	w.birth = w.people
+	for i, n := range k.firsts {
+		w.firsts[i] = word{w.people, fewer(n.letters, 18)}
+	}
+	for i, n := range k.lasts {
+		w.lasts[i] = word{w.people, fewer(n.letters, 20)}
+	}
+	for i := range asked {
+		switch a := &asked[i]; a.key.rule {
+		case byFirst:
+			w.firsts[a.key.first].worth = w.rarity(a.n)
+		case byLast:
+			w.lasts[a.key.last].worth = w.rarity(a.n)
+		case byBirth:
+			w.birth = w.rarity(a.n)
+		}
+	}
+	for i := range k.firsts {
+		w.first, w.given = max(w.first, w.firsts[i].worth), w.given|ofFirst
+	}
+	for i := range k.lasts {
+		w.last, w.given = max(w.last, w.lasts[i].worth), w.given|ofLast
+	}
+	if p.DOB != 0 {
+		w.given |= ofYear | ofDay
+	}
+	if initialOf(p.Middle) != 0 {
+		w.middle = middleName
+	}
+}
+
+// rarity is what it is worth to be one of some people.
+func (w *worth) rarity(n int) float64 { return w.people - math.Log2(float64(n)) }
+
+func near(name float64) float64 { return min(name*nearName, mostNear) }
+
+// of is the most that somebody is worth of whom some facts are intact and others, of those the question has, damaged.
+func (w *worth) of(damaged fact) float64 {
+	sum := w.middle + sameSex
+	credit := func(f fact, full, nearly float64) {
+		switch {
+		case w.given&f == 0:
+		case damaged&f == 0:
+			sum += full
+		default:
+			sum += nearly
+		}
+	}
+	credit(ofFirst, w.first, near(w.first))
+	credit(ofLast, w.last, near(w.last))
+	switch born := damaged & (ofYear | ofDay); {
+	case w.given&ofYear == 0:
+	case born == 0:
+		sum += w.birth
+	case born == ofDay:
+		sum += min(nearYear, w.birth)
+	case born == ofYear:
+		sum += min(nearDay, w.birth)
+	default:
+		sum += otherDay
+	}
+	return sum
+}
+
+// matters tells whether somebody who has a key but none of those read could be an answer. It goes through all ways in which
+// what a question says of names and birth can be damaged in a record that has the key.
+func (w *worth) matters(r rule, n int, read uint32) bool {
+	has := r.facts()
+	extra := 0.0
+	if has&ofElse != 0 {
+		extra = w.rarity(n)
+	}
+	open := w.given & damageable &^ has
+	for damaged := open; ; damaged = (damaged - 1) & open { // all subsets (Knuth, 7.1.3)
+		if !covered(damaged, w.given, read) && w.of(damaged)+extra >= w.needed {
+			return true
+		}
+		if damaged == 0 {
+			return false
+		}
+	}
+}
+
+// covered tells whether somebody with some facts damaged has a key of those read. What else the question tells may be damaged
+// or not be known of them, so only keys of names and birth count.
+func covered(damaged, given fact, read uint32) bool {
+	if damaged&ofLast != 0 {
+		damaged |= ofSound
+	}
+	for r := byBirth; r <= byFirst; r++ {
+		if read&(1<<r) != 0 && r.facts()&damaged == 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// nearly is the most that a name which is in no key in common can be worth.
+func nearly(words *[mostNames]word, set uint32, many, sounds bool, other float64) float32 {
+	most := other
+	for i := range words {
+		if n := &words[i]; n.worth > 0 && (sounds || set == 0 || alike(n.letters, set, many)) {
+			most = max(most, near(n.worth))
+		}
+	}
+	return float32(most)
+}
+
+// birthOf is the most that a day of birth can be worth.
+func (w *worth) birthOf(s sketch) float32 {
+	a, b := w.sketch.birth(), s.birth()
+	differ := a ^ b
+	switch {
+	case b == 0:
+		return 0
+	case differ == 0:
+		return float32(w.birth)
+	case differ>>9 == 0: // the year
+		if a>>5&15 == b&31 && b>>5&15 == a&31 {
+			return float32(min(nearYear, w.birth))
+		}
+		return float32(min(nearDay, w.birth))
+	case differ&511 == 0: // month and day
+		return float32(min(nearDay, w.birth))
+	}
+	return otherDay
+}
