@@ -85,41 +85,9 @@ func (e *editor) reach(c *Contact) {
 		}
 		return
 	}
-<<<<<<< HEAD
 	normal, possible := phone.E164(c.Value)
 	if !possible {
-=======
-	if plain, ok := usNumber(c.Value); ok {
-		c.E164 = plain
-		return
-	}
-	number, err := phonenumbers.Parse(c.Value, phoneRegion)
-	if err != nil || !phonenumbers.IsPossibleNumber(number) {
->>>>>>> import
 		e.fault("value", "invalid_phone", "must be a telephone number, with its country code unless it is a US one")
 	}
 	c.E164 = normal
-}
-
-// usNumber is the normal form of a number as most are written: ten digits of the North American plan and what stands between
-// them. It is what the library makes of it, which takes fifty times as long.
-func usNumber(value string) (e164 string, ok bool) {
-	const prefix = "+1"
-	digits := append(make([]byte, 0, len("+12125550100")), prefix...)
-	for i := range len(value) {
-		switch c := value[i]; {
-		case '0' <= c && c <= '9':
-			if len(digits) == cap(digits) {
-				return "", false
-			}
-			digits = append(digits, c)
-		case c != ' ' && c != '-' && c != '.' && c != '(' && c != ')':
-			return "", false
-		}
-	}
-	// A first digit of 0 or 1 may be a prefix.
-	if len(digits) != cap(digits) || digits[len(prefix)] < '2' {
-		return "", false
-	}
-	return string(digits), true
 }
