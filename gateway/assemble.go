@@ -35,6 +35,7 @@ type Settings struct {
 	HSTS            string `env:"HSTS"`                                  // the header's value; none: not sent
 	MaxSessions     int    `env:"MAX_SESSIONS" envDefault:"100000"`      // in memory
 	ContentLimit    int64  `env:"CONTENT_LIMIT" envDefault:"104857600"`  // bytes of a document's content
+	ImportLimit     int64  `env:"IMPORT_LIMIT" envDefault:"17179869184"` // bytes of an import: what comes in the longest time of a stream
 	PublicURL       string `env:"PUBLIC_URL" envDefault:"http://127.0.0.1:8080"`
 }
 
@@ -79,7 +80,7 @@ func Assemble(o web.Options, s Settings, p Parts) (app *web.App, loop func(conte
 	}
 	g := &Gateway{
 		Routes: routes, Door: d, Trusted: trusted, CORS: proxy.NewCORS(s.CORSOrigins), HSTS: s.HSTS,
-		ContentLimit: s.ContentLimit,
+		Limits: route.Limits{Content: s.ContentLimit, Import: s.ImportLimit},
 		Limiter: limit.New(p.Redis, map[byte]limit.Rate{
 			PerCredential: {PerSecond: s.CredentialRate, Burst: s.CredentialBurst},
 			PerAddress:    {PerSecond: s.AddressRate, Burst: s.AddressBurst},

@@ -39,8 +39,7 @@ type Gateway struct {
 	// Agreement is set in production: patient data needs the tenant's accepted agreement.
 	Agreement bool
 	HSTS      string // the Strict-Transport-Security header; empty: none
-	// ContentLimit is the longest body of a route that streams, in bytes.
-	ContentLimit int64
+	Limits    route.Limits
 }
 
 // Mount puts the gateway into an app, behind the app's own routes.
@@ -192,7 +191,7 @@ func tooMany(wait time.Duration) error {
 // forward passes a request on with its body in memory, so that it can be sent twice.
 func (g *Gateway) forward(c *fiber.Ctx, ask proxy.Ask, target []byte) error {
 	ctx, req := c.UserContext(), c.Request()
-	body, err := web.ReadBody(c, ask.Route.Limit(g.ContentLimit))
+	body, err := web.ReadBody(c, ask.Route.Limit(g.Limits))
 	if err != nil {
 		return err
 	}
@@ -213,7 +212,7 @@ func (g *Gateway) stream(c *fiber.Ctx, ask proxy.Ask, tenant, target string) err
 	}
 	web.Budget(c, cmp.Or(ask.Route.Timeout, web.MaxTimeout))
 	context.AfterFunc(c.UserContext(), leave)
-	return g.Proxy.Stream(c, ask, target, ask.Route.Limit(g.ContentLimit))
+	return g.Proxy.Stream(c, ask, target, ask.Route.Limit(g.Limits))
 }
 
 // split parts a request line's target into path and query, in origin form or absolute form (RFC 9112 §3.2).

@@ -74,7 +74,7 @@ func start(t testing.TB, options ...option) *world {
 	}
 	t.Cleanup(client.Close)
 	log := slog.New(slog.DiscardHandler)
-	s := Settings{PublicURL: "https://records.example/", ContentLimit: contentLimit}
+	s := Settings{PublicURL: "https://records.example/", ContentLimit: contentLimit, ImportLimit: contentLimit}
 	p := Parts{Environment: "demo", Redis: w.redis, Peers: client, Keys: keys, Logger: log, Table: route.Table(), Now: time.Now}
 	for _, o := range options {
 		o(&s, &p)

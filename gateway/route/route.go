@@ -27,22 +27,31 @@ type Traits struct {
 	BodyLimit int64         // bytes; zero: DefaultBodyLimit, or for a stream what the operator allows
 	Timeout   time.Duration // zero: the default budget, or for a stream the longest there is
 	Stream    bool          // bodies are passed on as they come, in both directions
+	Import    bool          // of a stream: many records rather than one content
 	Repeat    mesh.Repeat
 }
 
 // The longest bodies, in bytes.
 const (
-	DefaultBodyLimit = 1 << 20 // of a route that does not say otherwise
-	DocumentLimit    = 8 << 20 // of a document's JSON: a payload may be 1 MiB before it is escaped
+	DefaultBodyLimit = 1 << 20  // of a route that does not say otherwise
+	DocumentLimit    = 8 << 20  // of a document's JSON: a payload may be 1 MiB before it is escaped
+	QuestionLimit    = 64 << 10 // of what is asked about a person
 )
 
-// Limit is the longest body that the route takes, in bytes; content is the limit of streams.
-func (r *Route) Limit(content int64) int64 {
+// Limits are the longest bodies of streams that an operator allows, in bytes.
+type Limits struct {
+	Content, Import int64
+}
+
+// Limit is the longest body that the route takes, in bytes.
+func (r *Route) Limit(streams Limits) int64 {
 	switch {
 	case r.BodyLimit > 0:
 		return r.BodyLimit
+	case r.Import:
+		return streams.Import
 	case r.Stream:
-		return content
+		return streams.Content
 	}
 	return DefaultBodyLimit
 }

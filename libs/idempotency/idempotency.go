@@ -141,9 +141,14 @@ func (k Key) Earlier(ctx context.Context, db *pg.DB) (*Record, error) {
 		return nil, nil //nolint:nilnil // none is an answer
 	}
 	if !hmac.Equal(found.RequestHash, k.Hash) {
-		return nil, fault.New(fault.IdempotencyMismatch, "idempotency_key_reused", "The Idempotency-Key came with another request before.")
+		return nil, Reused()
 	}
 	return found, nil
+}
+
+// Reused is the fault of a key that comes with another request than it did before.
+func Reused() error {
+	return fault.New(fault.IdempotencyMismatch, "idempotency_key_reused", "The Idempotency-Key came with another request before.")
 }
 
 const (

@@ -28,12 +28,19 @@ func (q *Question) ask(t *Text, kind Kind) *asked {
 		return a
 	}
 	for i := range t.Parts {
-		a.rarity[i] = math.Log2(q.common.name(kind, t.Parts[i].Text))
+		a.rarity[i] = math.Log2(q.common.name(kind, t.Parts[i].Text, rare))
 	}
-	a.share = q.common.text(kind, t)
-	a.log = math.Log2(a.share)
+	a.share = q.common.text(kind, t, unheard)
+	a.log = math.Log2(q.common.text(kind, t, rare))
 	return a
 }
+
+// How many bearers a name is taken to have beside those that are known: one that two records share has been met, after all; one
+// that nobody else bears is rather a slip than a name.
+const (
+	rare    = 0.5
+	unheard = 0.1
+)
 
 // The ways in which names agree, in the order in which they are tried.
 const (
@@ -93,13 +100,16 @@ func (q *Question) worth(a *asked, t *Text, way int, rarity float64) float64 {
 	switch way {
 	case wayExact:
 		weight = exact
+		if len(t.Parts) != len(a.text.Parts) { // "Mary Ann" is as common as "Maryann"
+			weight = min(weight, m.m[a.field][0]-math.Log2(q.common.text(a.kind, t, rare)))
+		}
 	case wayPart:
 		weight = m.m[a.field][level] - rarity
 	case wayNickname, wayEdit, waySimilar, waySound:
-		if m.spread[a.field][level] == 0 {
+		if m.spread[a.field][level] == 0 { // it stands as it is
 			break
 		}
-		other := q.common.text(a.kind, t)
+		other := q.common.text(a.kind, t, unheard)
 		chance := m.m[a.field][level] - m.spread[a.field][level]
 		slip := math.Exp2(chance)
 		weight = chance - math.Log2(min(a.share+slip*other, other+slip*a.share))

@@ -21,6 +21,9 @@ func (q *Question) compareAddresses(c *Person, p *pair) {
 			if area != missing {
 				q.at(p, inArea, area)
 			}
+			if area == areaPostal {
+				p.weight[inArea] = q.model.m[inArea][area] - q.postals[i]
+			}
 			if street != missing {
 				q.at(p, field, street)
 			}
@@ -54,7 +57,11 @@ func (q *Question) comparePlaces(i int, b *Place) (area, street, field int, wort
 	default:
 		field = inStreetFar
 	}
-	if area != missing {
+	switch area {
+	case missing:
+	case areaPostal:
+		worth += q.model.m[inArea][area] - q.postals[i]
+	default:
 		worth += q.model.weight[inArea][area]
 	}
 	if street != missing {
@@ -78,10 +85,10 @@ func (q *Question) areaLevel(i int, a, b *Place) int {
 			return areaCityOnly
 		}
 		return areaCity
-	case sameState:
-		return areaState
+	case state && !sameState:
+		return areaOtherState
 	case postal || city || state:
-		return areaDiffer
+		return areaElsewhere
 	}
 	return missing
 }

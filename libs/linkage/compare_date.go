@@ -1,5 +1,7 @@
 package linkage
 
+import "math"
+
 func (q *Question) compareDates(c *Person, p *pair) {
 	a, b := q.Person.DOB, c.DOB
 	if a == 0 || b == 0 {
@@ -8,11 +10,20 @@ func (q *Question) compareDates(c *Person, p *pair) {
 	}
 	level := dateLevel(a, b)
 	q.at(p, inDOB, level)
-	if level == dobExact {
+	switch level {
+	case dobExact:
 		p.weight[inDOB] = q.model.m[inDOB][level] - q.born
+	case dobPlaceholder:
+		vague := a
+		if !vague.Vague() {
+			vague = b
+		}
+		p.weight[inDOB] = q.model.m[inDOB][level] - math.Log2(q.common.day(vague))
 	}
 }
 
+// dateLevel finds how two days agree. The first of January is often given where only the year is known, or nothing at all: it
+// proves little that another day stands elsewhere.
 func dateLevel(a, b Date) int {
 	if a == b {
 		return dobExact
@@ -36,6 +47,8 @@ func dateLevel(a, b Date) int {
 		return dobYear
 	case edits == 2:
 		return dobTwoEdits
+	case a.Vague() || b.Vague():
+		return dobVague
 	}
 	return dobDiffer
 }

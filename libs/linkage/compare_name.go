@@ -94,19 +94,29 @@ func (q *Question) aliases(c *Person, p *pair) {
 	}
 }
 
-// crosswise takes the first name for the last and the last for the first, where that agrees better.
+// crosswise takes the first name for the last and the last for the first, where that agrees better. One of the two may be
+// wrong beside: then only the other one is told to be swapped.
 func (q *Question) crosswise(c *Person, p *pair) {
 	if p.level[inFirst] == missing || p.level[inLast] == missing || p.level[inFirst] <= firstPart || p.level[inLast] <= lastPart {
 		return
 	}
 	first, last := q.look(q.crossFirst, c.Last), q.look(q.crossLast, c.First)
-	if first.level < 0 || last.level < 0 || first.level > wayEdit || last.level > wayEdit {
+	one, two := first.level >= 0 && first.level <= wayEdit, last.level >= 0 && last.level <= wayEdit
+	swap := q.model.m[inFirst][firstSwapped]
+	if one && two {
+		// Among strangers, too, names are swapped: that of a namesake says no more than it would say unswapped.
+		most := q.model.m[inFirst][0] - q.first.log + q.model.m[inLast][0] - q.last.log
+		if both := min(float64(first.weight+last.weight)+swap, most); both > p.weight[inFirst]+p.weight[inLast] {
+			p.level[inFirst], p.weight[inFirst] = firstSwapped, both-float64(last.weight)
+			p.level[inLast], p.weight[inLast] = lastSwapped, float64(last.weight)
+		}
 		return
 	}
-	one := float64(first.weight) + q.model.m[inFirst][firstSwapped]
-	if one+float64(last.weight) > p.weight[inFirst]+p.weight[inLast] {
-		p.level[inFirst], p.weight[inFirst] = firstSwapped, one
-		p.level[inLast], p.weight[inLast] = lastSwapped, float64(last.weight)
+	switch {
+	case one && p.level[inLast] == lastDiffer:
+		q.better(p, inFirst, firstSwapped, float64(first.weight)+swap)
+	case two && p.level[inFirst] == firstDiffer:
+		q.better(p, inLast, lastSwapped, float64(last.weight)+swap)
 	}
 }
 

@@ -5,8 +5,14 @@ func (q *Question) compareNumbers(c *Person, p *pair) {
 	if a, b := q.Person.SSNLast4, c.SSNLast4; a >= 0 && b >= 0 {
 		q.at(p, inSSN, ssnLevel(Phone(a), Phone(b)))
 	}
+	q.compareIdentifiers(c, p)
+}
+
+// compareIdentifiers compares the numbers that hold: those of people, and those that a household may share.
+func (q *Question) compareIdentifiers(c *Person, p *pair) {
 	p.lacks(inIdentifier)
-	best, tries := identifierDiffer+1, 0
+	p.lacks(inMember)
+	own, member, tries := identifierDiffer+1, memberDiffer+1, 0
 	for i := range q.Person.Identifiers {
 		a := &q.Person.Identifiers[i]
 		if !holds(a.From, a.Until, q.now) {
@@ -18,12 +24,20 @@ func (q *Question) compareNumbers(c *Person, p *pair) {
 				continue
 			}
 			tries++
-			best = min(best, identifierLevel(a, b))
+			if (a.System|b.System)&1 == 0 {
+				own = min(own, identifierLevel(a, b))
+			} else {
+				member = min(member, memberLevel(a, b))
+			}
 		}
 	}
-	if best <= identifierDiffer {
-		q.at(p, inIdentifier, best)
+	if own <= identifierDiffer {
+		q.at(p, inIdentifier, own)
 		q.luck(p, tries, inIdentifier)
+	}
+	if member <= memberDiffer {
+		q.at(p, inMember, member)
+		q.luck(p, tries, inMember)
 	}
 }
 
@@ -39,16 +53,41 @@ func ssnLevel(a, b Phone) int {
 
 // identifierLevel compares numbers. Those of two systems differ always, and say nothing: only the same value does.
 func identifierLevel(a, b *Number) int {
-	comparable := a.System == b.System || a.System == 0 || b.System == 0
 	switch {
 	case a.Value == b.Value && a.System == b.System && a.System != 0:
 		return identifierExact
 	case a.Value == b.Value:
 		return identifierValue
-	case !comparable:
+	case !comparable(a, b):
 		return identifierDiffer + 1
 	case oneEdit(a.Value, b.Value):
+		if otherEnding(a.Value, b.Value) {
+			return identifierEnding
+		}
 		return identifierEdit
 	}
 	return identifierDiffer
+}
+
+// memberLevel compares numbers that households share. Where the members are told apart, it is by the last signs.
+func memberLevel(a, b *Number) int {
+	switch {
+	case !comparable(a, b):
+		return memberDiffer + 1
+	case a.Value == b.Value:
+		return memberExact
+	case otherEnding(a.Value, b.Value):
+		return memberEnding
+	}
+	return memberDiffer
+}
+
+// comparable tells whether numbers are of one system, as far as is known.
+func comparable(a, b *Number) bool {
+	return a.System == b.System || a.System == 0 || b.System == 0
+}
+
+// otherEnding tells that only the last two signs differ: numbers given one after the other, or to the members of a family.
+func otherEnding(a, b string) bool {
+	return len(a) == len(b) && len(a) > 2 && a[:len(a)-2] == b[:len(b)-2]
 }

@@ -11,7 +11,7 @@ func ParseDate(s string) Date {
 	if year < 1 || month < 1 || month > 12 || day < 1 || day > daysIn(year, month) {
 		return 0
 	}
-	d := Date(year*10000 + month*100 + day)
+	d := Date(year*10000 + month*100 + day) //nolint:gosec // four digits and four
 	if d.placeholder() {
 		return 0
 	}

@@ -18,7 +18,7 @@ func (q *Question) Explain(candidate *Person) (evidence []Evidence, bits float64
 		switch l := p.level[f]; {
 		case l >= 0:
 			evidence = append(evidence, Evidence{names[f].shown, names[f].levels[l], p.weight[f]})
-			if veto == "" && q.model.veto[f][l] {
+			if veto == "" && q.vetoes(&p, f) {
 				veto = names[f].veto
 			}
 		case q.asks(f):
@@ -29,7 +29,25 @@ func (q *Question) Explain(candidate *Person) (evidence []Evidence, bits float64
 	if total.relative >= 0 {
 		evidence = append(evidence, Evidence{"relatives", q.model.relatives[total.relative], total.kin})
 	}
+	if total.trained != 0 {
+		evidence = append(evidence, Evidence{"calibration", "trained", total.trained})
+	}
+	if more := q.company(total.bits); more > 0 {
+		evidence = append(evidence, Evidence{"otherRecords", "found", more})
+		total.bits += more
+	}
 	return append(evidence, Evidence{"prior", "people", q.prior}), total.bits, veto
+}
+
+// vetoes tells whether a field's level keeps the candidate from being certain.
+func (q *Question) vetoes(p *pair, field int) bool {
+	switch q.model.veto[field][p.level[field]] {
+	case VetoAlways:
+		return true
+	case VetoUnlessIdentified:
+		return p.level[inSSN] != ssnExact
+	}
+	return false
 }
 
 // asks tells whether the question has a field that may be missing in a candidate.
@@ -55,7 +73,17 @@ func (q *Question) asks(field int) bool {
 	case inSSN:
 		return p.SSNLast4 >= 0
 	case inIdentifier:
-		return len(p.Identifiers) > 0
+		for i := range p.Identifiers {
+			if p.Identifiers[i].System&1 == 0 {
+				return true
+			}
+		}
+	case inMember:
+		for i := range p.Identifiers {
+			if p.Identifiers[i].System&1 == 1 {
+				return true
+			}
+		}
 	}
 	return false
 }

@@ -18,6 +18,7 @@ const (
 	inEmail
 	inSSN
 	inIdentifier
+	inMember
 	fieldCount
 )
 
@@ -29,13 +30,13 @@ const missing = -1
 // Levels of names, of all three kinds; not every kind has each.
 const (
 	firstExact = iota
+	firstPart
+	firstEdit
+	firstNickname
+	firstSimilar
 	firstSwapped
 	firstAlias
-	firstPart
-	firstNickname
-	firstEdit
 	firstMiddle
-	firstSimilar
 	firstSound
 	firstInitial
 	firstDiffer
@@ -43,11 +44,11 @@ const (
 
 const (
 	lastExact = iota
-	lastSwapped
-	lastAlias
 	lastPart
 	lastEdit
 	lastSimilar
+	lastSwapped
+	lastAlias
 	lastSound
 	lastInitial
 	lastDiffer
@@ -70,6 +71,7 @@ const (
 	dobMonthDay
 	dobYear
 	dobTwoEdits
+	dobVague
 	dobDiffer
 )
 
@@ -78,8 +80,8 @@ const (
 	areaCity
 	areaPostalEdit
 	areaCityOnly
-	areaState
-	areaDiffer
+	areaElsewhere
+	areaOtherState
 )
 
 const (
@@ -107,7 +109,14 @@ const (
 	identifierExact = iota
 	identifierValue
 	identifierEdit
+	identifierEnding
 	identifierDiffer
+)
+
+const (
+	memberExact = iota
+	memberEnding
+	memberDiffer
 )
 
 // Of suffix, sex and the last four digits.
@@ -126,6 +135,7 @@ const (
 type vocabulary struct {
 	name, shown, veto string
 	levels            []string
+	changes           bool // people change it, so that its worst level is no error
 }
 
 func vocabularies() [fieldCount]vocabulary {
@@ -133,26 +143,27 @@ func vocabularies() [fieldCount]vocabulary {
 	sex := []string{"exact", "differ"}
 	return [fieldCount]vocabulary{
 		inFirst: {"firstName", "firstName", "first_name", []string{
-			"exact", "swapped", "alias", "part", "nickname", "one_edit", "middle_name", "similar", "sounds_alike", "initial", "differ",
-		}},
+			"exact", "part", "one_edit", "nickname", "similar", "swapped", "alias", "middle_name", "sounds_alike", "initial", "differ",
+		}, false},
 		inLast: {"lastName", "lastName", "last_name", []string{
-			"exact", "swapped", "alias", "part", "one_edit", "similar", "sounds_alike", "initial", "differ",
-		}},
-		inMiddle: {"middleName", "middleName", "middle_name", []string{"exact", "initial", "similar", "differ"}},
-		inSuffix: {"suffix", "suffix", "suffix", []string{"exact", "differ"}},
+			"exact", "part", "one_edit", "similar", "swapped", "alias", "sounds_alike", "initial", "differ",
+		}, false},
+		inMiddle: {"middleName", "middleName", "middle_name", []string{"exact", "initial", "similar", "differ"}, false},
+		inSuffix: {"suffix", "suffix", "suffix", []string{"exact", "differ"}, false},
 		inDOB: {"dob", "dob", "date_of_birth", []string{
 			"exact", "day_month_swapped", "placeholder", "one_edit", "same_year_and_day", "same_year_and_month", "same_month_and_day",
-			"same_year", "two_edits", "differ",
-		}},
-		inSex:        {"sexAtBirth", "sexAtBirth", "sex", sex},
-		inSexNamed:   {"sexAtBirth given firstName", "sexAtBirth", "sex", sex},
-		inArea:       {"area", "area", "area", []string{"postal_code", "city", "postal_code_one_edit", "city_other_postal_code", "state", "differ"}},
-		inStreet:     {"street", "street", "street", street},
-		inStreetNear: {"street given area", "street", "street", street},
-		inStreetFar:  {"street elsewhere", "street", "street", street},
-		inPhone:      {"phone", "phone", "phone", []string{"exact", "other_area_code", "one_edit", "differ"}},
-		inEmail:      {"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}},
-		inSSN:        {"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}},
-		inIdentifier: {"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "differ"}},
+			"same_year", "two_edits", "first_of_january", "differ",
+		}, false},
+		inSex:        {"sexAtBirth", "sexAtBirth", "sex", sex, false},
+		inSexNamed:   {"sexAtBirth given firstName", "sexAtBirth", "sex", sex, false},
+		inArea:       {"area", "area", "area", []string{"postal_code", "city", "postal_code_one_edit", "city_other_postal_code", "elsewhere", "other_state"}, true},
+		inStreet:     {"street", "street", "street", street, true},
+		inStreetNear: {"street given area", "street", "street", street, true},
+		inStreetFar:  {"street elsewhere", "street", "street", street, true},
+		inPhone:      {"phone", "phone", "phone", []string{"exact", "other_area_code", "one_edit", "differ"}, true},
+		inEmail:      {"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}, true},
+		inSSN:        {"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}, false},
+		inIdentifier: {"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "other_ending", "differ"}, true},
+		inMember:     {"memberNumber", "memberNumber", "member_number", []string{"exact", "other_ending", "differ"}, true},
 	}
 }

@@ -95,8 +95,12 @@ func (f filler) identifier(person *Person, n *Identifier) {
 	person.Identifiers = append(person.Identifiers, Number{System: system(n.Type, n.Authority), Value: value, From: n.From, Until: n.Until})
 }
 
-// system hashes what a number is of, folded, by FNV-1a: the same everywhere and at any time.
+// system hashes what a number is of, folded, by FNV-1a: the same everywhere and at any time. Zero: nobody said. It is odd where
+// a household may share the number.
 func system(kind, authority string) uint64 {
+	if kind == "" && authority == "" {
+		return 0
+	}
 	const offset, prime = 14695981039346656037, 1099511628211
 	h := uint64(offset)
 	add := func(s string) {
@@ -108,7 +112,22 @@ func system(kind, authority string) uint64 {
 	}
 	add(kind)
 	add(authority)
+	h &^= 1
+	if household(Fold(kind)) {
+		h |= 1
+	}
 	return h
+}
+
+// household tells the types of numbers that the members of a family or of a contract share, by HL7's table 0203 and as they are
+// called.
+func household(kind string) bool {
+	switch kind {
+	case "mb", "sn", "an", "member", "memberid", "membernumber", "subscriber", "subscriberid", "subscribernumber", "insurance", "insuranceid",
+		"insurancenumber", "policy", "policynumber", "account", "accountnumber", "family", "household", "guarantor":
+		return true
+	}
+	return false
 }
 
 // parseSSN is the last four digits; -1: none, or those that are typed for want of them.

@@ -1,7 +1,7 @@
 package linkage
 
 import (
-	"strings"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,11 +18,19 @@ func Fold(s string) string {
 	if folded, ok := foldASCII(s); ok {
 		return folded
 	}
-	var b strings.Builder
-	for word := range words(s) {
-		b.WriteString(word.text)
+	return folded(slices.Collect(words(s)))
+}
+
+// folded is the fold that words make up.
+func folded(ws []word) string {
+	if len(ws) == 0 {
+		return ""
 	}
-	return b.String()
+	text := joined(ws)
+	if ascii(text) {
+		return text
+	}
+	return norm.NFC.String(text) // what stood apart may stand in another order now
 }
 
 // plain tells that a text is its own fold, as most stored numbers and many texts are.
@@ -53,31 +61,70 @@ func foldASCII(s string) (folded string, ok bool) {
 	return string(b), len(b) > 0
 }
 
-// appendFolded adds a rune that was composed (NFC) and case-folded, without its accents, and to alt its other usual
+// appendFolded adds a rune that was composed (NFKC) and case-folded, without its accents, and to alt its other usual
 // spelling in ASCII: ö is written o abroad and oe at home.
 func appendFolded(b, alt []byte, r rune) (text, other []byte) {
-	if at := strings.IndexRune(specials, r); at >= 0 {
-		fields := strings.Fields(specialSpellings[utf8.RuneCountInString(specials[:at])])
-		return append(b, fields[0]...), append(alt, fields[len(fields)-1]...)
-	}
 	if r < utf8.RuneSelf {
-		return append(b, byte(r)), append(alt, byte(r))
+		if c := byte(r & 0x7F); lowerOrDigit(c) {
+			return append(b, c), append(alt, c)
+		}
+		return b, alt
 	}
-	var parts [utf8.UTFMax * 8]byte
-	for _, part := range string(norm.NFKD.AppendString(parts[:0], string(r))) {
-		if keeps(part) {
-			b, alt = utf8.AppendRune(b, part), utf8.AppendRune(alt, part)
+	if spelt, otherwise, is := special(r); is {
+		return append(b, spelt...), append(alt, otherwise...)
+	}
+	var decomposed, kept [utf8.UTFMax * 8]byte
+	rest := kept[:0]
+	for _, part := range string(norm.NFKD.AppendString(decomposed[:0], string(r))) {
+		if spelt, _, is := special(part); is { // ǽ is æ and an accent
+			rest = append(rest, spelt...)
+		} else if keeps(part) {
+			rest = utf8.AppendRune(rest, part)
 		}
 	}
-	return b, alt
+	rest = norm.NFC.Bytes(rest) // Hangul, kana
+	return append(b, rest...), append(alt, rest...)
 }
 
-// specials are the Latin letters that do not decompose, or whose language has another spelling for them.
-const specials = "äöüåøæœłđðþħıŋŧßƀɨəʻ"
-
-//nolint:gochecknoglobals // a constant, which Go cannot say of a list
-var specialSpellings = [...]string{
-	"a ae", "o oe", "u ue", "a aa", "o oe", "ae", "oe", "l", "d", "d", "th", "h", "i", "n ng", "t", "ss", "b", "i", "e", "",
+// special is how a Latin letter is spelt that does not decompose, or for which its language has another spelling too.
+func special(r rune) (spelt, otherwise string, is bool) {
+	switch r {
+	case 'ä':
+		return "a", "ae", true
+	case 'ö', 'ø':
+		return "o", "oe", true
+	case 'ü':
+		return "u", "ue", true
+	case 'å':
+		return "a", "aa", true
+	case 'æ':
+		return "ae", "ae", true
+	case 'œ':
+		return "oe", "oe", true
+	case 'ł', 'ƚ':
+		return "l", "l", true
+	case 'đ', 'ð', 'ɖ':
+		return "d", "d", true
+	case 'þ':
+		return "th", "th", true
+	case 'ħ':
+		return "h", "h", true
+	case 'ı', 'ɨ':
+		return "i", "i", true
+	case 'ŋ':
+		return "n", "ng", true
+	case 'ŧ':
+		return "t", "t", true
+	case 'ß':
+		return "ss", "ss", true
+	case 'ƀ':
+		return "b", "b", true
+	case 'ə', 'ɛ', 'ǝ':
+		return "e", "e", true
+	case 'ɔ':
+		return "o", "o", true
+	}
+	return "", "", false
 }
 
 // keeps tells what a fold keeps of decomposed text: letters and digits, and the vowel signs of scripts that write

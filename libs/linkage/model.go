@@ -5,13 +5,14 @@ import "sync/atomic"
 // Model says what agreement and disagreement of two records are worth. It is data: the same everywhere, for every tenant
 // that chose it, and it must not change once a question was asked by it. README.md explains each part.
 type Model struct {
-	Description string     `json:"description,omitempty"`
-	Prior       Prior      `json:"prior"`
-	Careless    Careless   `json:"careless"`
-	Frequency   Frequency  `json:"frequency"`
-	Fields      []Field    `json:"fields"`
-	Relatives   []Relative `json:"relatives"`
-	Thresholds  Thresholds `json:"thresholds"`
+	Description string      `json:"description,omitempty"`
+	Prior       Prior       `json:"prior"`
+	Careless    Careless    `json:"careless"`
+	Frequency   Frequency   `json:"frequency"`
+	Fields      []Field     `json:"fields"`
+	Relatives   []Relative  `json:"relatives"`
+	Calibration Calibration `json:"calibration"`
+	Thresholds  Thresholds  `json:"thresholds"`
 
 	compiled atomic.Pointer[tables]
 }
@@ -31,9 +32,18 @@ type Level struct {
 	// Spread is how many values a slip of this kind can lead to from one. Where it is given, u follows from how common the
 	// two values are instead of U: a rare one is rather a slip than a common one.
 	Spread float64 `json:"spread,omitempty"`
-	// Veto keeps an answer from being certain, however high its score.
-	Veto bool `json:"veto,omitempty"`
+	// Veto keeps an answer from being certain, however high its score: always, or unless the record is identified otherwise.
+	Veto Veto `json:"veto,omitempty"`
 }
+
+// Veto tells when a level keeps an answer from being certain; empty: never.
+type Veto string
+
+// The vetoes. Identified is whose last four digits of the number of social security agree: relatives' do not.
+const (
+	VetoAlways           Veto = "always"
+	VetoUnlessIdentified Veto = "unless_identified"
+)
 
 // Prior is what is known before anything is compared.
 type Prior struct {
@@ -59,6 +69,12 @@ type Relative struct {
 	Name     string             `json:"name"`
 	Expected float64            `json:"expected"` // how many of them a tenant is expected to hold
 	Shares   map[string]float64 `json:"shares"`   // how often they have a field's value in common
+}
+
+// Calibration makes bits of what the evidence adds up to: Scale times it, and Shift. A trained model may need it.
+type Calibration struct {
+	Scale float64 `json:"scale"`
+	Shift float64 `json:"shift"`
 }
 
 // Thresholds are those of the grades: of scores, and in bits what an answer must be ahead of the second.

@@ -77,7 +77,7 @@ type Phone uint64
 
 // Number is an identifier.
 type Number struct {
-	System      uint64 // a hash of type and authority
+	System      uint64 // a hash of type and authority; odd: a household may share the number
 	Value       string // folded
 	From, Until int64  // as of an Alias
 }

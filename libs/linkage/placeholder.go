@@ -61,7 +61,7 @@ func signsAlone(ws []word) bool {
 
 func nothing(s string) bool {
 	switch s {
-	case "unknown", "unk", "unkn", "unknwn", "unkown", "uknown", "unknow", "none", "nonegiven", "notgiven", "notprovided", "notavailable", "notknown",
+	case "unknown", "unk", "unkn", "unknwn", "uknown", "unknow", "none", "nonegiven", "notgiven", "notprovided", "notavailable", "notknown",
 		"notrecorded", "notstated", "notspecified", "notapplicable", "notentered", "nodata", "noinformation", "noinfo", "unspecified", "undisclosed",
 		"unavailable", "unidentified", "unnamed", "anonymous", "withheld", "refused", "declined", "missing", "tbd", "tba",
 		"noname", "nofirstname", "nolastname", "nomiddlename", "nomiddle", "nosurname", "nofirst", "nolast",

@@ -16,8 +16,10 @@ type Question struct {
 	crossLast           *asked   // the last name, looked for among first names
 	firsts, lasts       []*asked // of the person's own aliases
 	streets, cities     []*asked
-	born                float64 // log2 of the share of the day of birth
+	postals             []float64 // log2 of the shares of the postal codes
+	born                float64   // log2 of the share of the day of birth
 	slots               uint32
+	found               float64 // records of the person, by Settle
 	memory              memory
 }
 
@@ -47,6 +49,7 @@ func (m *Model) Ask(p *Person, f Frequencies, now int64) *Question {
 	}
 	for i := range p.Addresses {
 		q.streets = append(q.streets, q.ask(p.Addresses[i].Line, Street))
+		q.postals = append(q.postals, math.Log2(q.common.postal(p.Addresses[i].Postal, m.Fields[inArea].Levels[areaPostal].U)))
 		q.cities = append(q.cities, q.ask(p.Addresses[i].City, City))
 	}
 	if p.DOB != 0 {
@@ -63,7 +66,8 @@ func holds(from, until, now int64) bool {
 	return (from == 0 || from <= now) && (until == 0 || now < until)
 }
 
-// Score gives the bits for and against the candidate being the person asked for, prior included. It allocates nothing.
+// Score gives the bits for and against the candidate being the person asked for, prior included, without what Settle adds. It
+// allocates nothing.
 func (q *Question) Score(candidate *Person) (bits float64) {
 	var p pair
 	q.compare(candidate, &p)

@@ -82,7 +82,7 @@ func ordinal(s string) string {
 }
 
 // streetType is the short form of a type of street; empty: it is none.
-func streetType(s string) string { //nolint:gocyclo // a table
+func streetType(s string) string {
 	switch s {
 	case "aly", "alley", "allee", "ally":
 		return "aly"

@@ -34,6 +34,8 @@ func (m *Model) Validate() []fault.Field {
 	v.within("frequency.dates", float64(m.Frequency.Dates), 1, 1e6)
 	v.within("frequency.days", m.Frequency.Days, 365, 1e6)
 	v.within("frequency.floor", m.Frequency.Floor, 1e-9, 0.01)
+	v.within("calibration.scale", m.Calibration.Scale, 0.1, 10)
+	v.within("calibration.shift", m.Calibration.Shift, -50, 50)
 	v.within("thresholds.probable", m.Thresholds.Probable, 0.5, 1)
 	v.within("thresholds.certain", m.Thresholds.Certain, m.Thresholds.Probable, 1)
 	v.within("thresholds.margin", m.Thresholds.Margin, 0, 100)
@@ -87,6 +89,9 @@ func (v *validation) levels(at string, levels []Level, names []string) {
 			v.add(here+".name", "unknown_level", "must be %q", names[l])
 		}
 		m, u := v.within(here+".m", level.M, leastShare, 1), v.within(here+".u", level.U, leastShare, 1)
+		if level.Veto != "" && level.Veto != VetoAlways && level.Veto != VetoUnlessIdentified {
+			v.add(here+".veto", "unknown_veto", "must be %q, %q or empty", VetoAlways, VetoUnlessIdentified)
+		}
 		if level.Spread != 0 {
 			v.within(here+".spread", level.Spread, 1, 1e6)
 		}

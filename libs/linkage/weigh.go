@@ -8,6 +8,7 @@ type weighed struct {
 	careless float64 // what errors coming together adds
 	kin      float64 // what relatives take away
 	relative int     // the likeliest of them
+	trained  float64 // what calibration adds
 }
 
 // weigh adds the weights up. Of one person are P(one) = prior Π m, of strangers P = Π u, and the records can also be of two
@@ -16,7 +17,7 @@ type weighed struct {
 // person has, however rare it is among strangers.
 func (q *Question) weigh(p *pair) weighed {
 	t := q.model
-	sum, slips := q.prior, 0.0
+	sum, few, many := q.prior, t.careful, t.careless
 	var kin [mostRelatives]float64
 	for f := range p.level {
 		l := p.level[f]
@@ -25,22 +26,26 @@ func (q *Question) weigh(p *pair) weighed {
 		}
 		w := p.weight[f]
 		sum += w
-		slips += t.slip[f][l]
+		few += t.slips[f][l][0]
+		many += t.slips[f][l][1]
 		for k := range t.classes {
 			kin[k] += max(t.shared[f][k], t.apart[f][k]-w)
 		}
 	}
-	out := weighed{careless: math.Log2(1 - t.careless + t.careless*math.Exp2(slips)), relative: -1}
+	out := weighed{careless: t.sums.add(few, many), relative: -1}
 	sum += out.careless
-	rivals, most := 0.0, 0.0
+	most := math.Inf(-1)
+	against := -sum
 	for k := range t.classes {
-		odds := math.Exp2(t.expected[k] + kin[k] - out.careless)
-		rivals += odds
+		odds := t.expected[k] + kin[k] - out.careless
+		against = t.sums.add(against, odds)
 		if odds > most {
 			most, out.relative = odds, k
 		}
 	}
-	out.bits = -math.Log2(math.Exp2(-sum) + rivals)
+	out.bits = -against
 	out.kin = out.bits - sum
+	out.trained = out.bits*(t.scale-1) + t.shift
+	out.bits += out.trained
 	return out
 }

@@ -38,7 +38,7 @@ func ascii(s string) bool {
 func wordsASCII(s string, yield func(word) bool) bool {
 	lower := strings.ToLower(s)
 	start, dash, any := -1, false, false
-	before := "" // what an apostrophe joins to the word
+	var before []byte // what an apostrophe joins to the word
 	for i := 0; i <= len(lower); i++ {
 		switch {
 		case i < len(lower) && lowerOrDigit(lower[i]):
@@ -47,16 +47,19 @@ func wordsASCII(s string, yield func(word) bool) bool {
 			}
 			continue
 		case start >= 0 && i < len(lower) && apostrophe(rune(lower[i])):
-			before, start = before+lower[start:i], i+1
+			before, start = append(before, lower[start:i]...), i+1
 			continue
 		case start >= 0:
-			if text := before + lower[start:i]; text != "" {
+			text := lower[start:i]
+			if len(before) > 0 {
+				text = string(append(before, text...))
+			}
+			if text != "" {
 				if any = true; !yield(word{text: text, alt: text, dash: dash}) {
 					return false
 				}
-				dash = false
 			}
-			start, before = -1, ""
+			start, before = -1, before[:0]
 		}
 		dash = i < len(lower) && lower[i] == '-' && any
 	}
@@ -83,7 +86,7 @@ func wordsOf(s string, yield func(word) bool) bool {
 			}
 			dash = unicode.Is(unicode.Pd, r) && any
 		default:
-			text, alt = appendFolded(text, alt, r)
+			text, alt = appendFolded(text, alt, unicode.ToLower(r)) // Cherokee folds to capitals, and some of them back
 		}
 	}
 	return emit() && (any || signs(s, yield))

@@ -30,6 +30,7 @@ func Answer(c *fiber.Ctx, status int, header http.Header, body io.ReadCloser, le
 	out := &outgoing{body: body, length: length, conn: conn, idle: idleOf(conn), upload: incomingOf(c.Context())}
 	out.deadline, _ = c.UserContext().Deadline()
 	resp.SetBodyStream(out, int(length))
+	resp.ImmediateHeaderFlush = length < 0 // what comes may be long in coming, or wait for more of the request
 	return nil
 }
 

@@ -94,10 +94,10 @@ func FromFiber(err error) error {
 	return err
 }
 
-// WriteProblem answers with the problem document of an error. It shows of an error only what its fault says.
-func WriteProblem(resp *fasthttp.Response, err error, traceID string) int {
+// Problem is the status and the problem document of an error. It shows of an error only what its fault says.
+func Problem(err error, traceID string) (code int, document []byte) {
 	f := fault.Of(err)
-	code := status(f.Kind)
+	code = status(f.Kind)
 	fields := f.Fields
 	if f.Kind == fault.Invalid && len(fields) == 0 {
 		fields = []fault.Field{{Field: "request", Code: f.Code, Message: f.Detail}}
@@ -106,10 +106,17 @@ func WriteProblem(resp *fasthttp.Response, err error, traceID string) int {
 		Type: "urn:problem:" + strings.ReplaceAll(f.Code, "_", "-"), Title: fasthttp.StatusMessage(code), Status: code,
 		Detail: f.Detail, Message: f.Detail, Instance: "urn:trace:" + traceID, Code: f.Code, TraceID: traceID, Errors: fields,
 	}
-	body, marshalErr := marshalProblem(p, f.Extra)
+	document, marshalErr := marshalProblem(p, f.Extra)
 	if marshalErr != nil {
-		body = []byte(`{}`)
+		document = []byte(`{}`)
 	}
+	return code, document
+}
+
+// WriteProblem answers with the problem document of an error.
+func WriteProblem(resp *fasthttp.Response, err error, traceID string) int {
+	f := fault.Of(err)
+	code, body := Problem(err, traceID)
 	resp.SetStatusCode(code)
 	resp.SetBodyRaw(body)
 	h := &resp.Header

@@ -42,6 +42,29 @@ type IdentifierInput struct {
 // Active says whether it holds now.
 func (i *Identifier) Active(now time.Time) bool { return i.DeactivatedAt == nil && i.Contains(now) }
 
+// Rivals reports that two identifiers of one patient forbid each other: they are the same, for a time from now on that
+// overlaps. The store holds the same rule.
+func (i *Identifier) Rivals(other Identifier, now time.Time) bool {
+	if i.Type != other.Type || i.Value != other.Value || i.Authority != other.Authority {
+		return false
+	}
+	from, until := now, time.Time{}
+	for _, interval := range [2]Interval{i.Interval, other.Interval} {
+		if interval.From.Given() && interval.From.At.After(from) {
+			from = interval.From.At
+		}
+		if interval.Until.Given() && (until.IsZero() || interval.Until.At.Before(until)) {
+			until = interval.Until.At
+		}
+	}
+	return until.IsZero() || from.Before(until)
+}
+
+// IdentifierExists is the fault of an identifier with a rival.
+func IdentifierExists() error {
+	return fault.New(fault.Conflict, "identifier_exists", "The patient has this identifier already, for a time that overlaps.")
+}
+
 // New makes an identifier, or tells every rule that the input breaks.
 func (in IdentifierInput) New(now time.Time) (Identifier, []fault.Field) {
 	return in.edit(Identifier{Child: born(now), Type: Unknown, SourceName: Unknown}, editor{now: now, creating: true})

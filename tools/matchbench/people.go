@@ -1,4 +1,3 @@
-// Package matchbench measures the matching engine by itself, without services around it, on people who never lived.
 package matchbench
 
 import (

@@ -1,10 +1,11 @@
 package matchbench_test
 
 import (
+	"testing"
+
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 	"github.com/patient-mesh/patient-mesh/services/matching/index"
 	"github.com/patient-mesh/patient-mesh/tools/matchbench"
-	"testing"
 )
 
 func TestWhy(t *testing.T) {

@@ -96,7 +96,7 @@ func (t *table) write(path string, most int) (err error) {
 		n := float64(t.of[name])
 		bearers, people = bearers+n*n, people+n
 	}
-	file, err := os.Create(path)
+	file, err := os.Create(path) //nolint:gosec // whoever runs it says where
 	if err != nil {
 		return err
 	}

@@ -40,7 +40,7 @@ type Children[N any, P patient.Noun[N]] struct {
 
 // statements are those of one kind, made once. Each asks for the tenant, and for a patient that is not deleted.
 type statements struct {
-	create, createOnce, save, read, list, count, active, items string
+	create, createOnce, several, save, read, list, count, active, items string
 }
 
 const (
@@ -91,6 +91,7 @@ func newChildren[N any, P patient.Noun[N]](s *Store, k kind[N]) *Children[N, P] 
 		create: create + outcome,
 		createOnce: create + `, once AS (
 		INSERT INTO ` + idempotency.Table + ` SELECT $1, ` + key + `, $3::text FROM c)` + outcome,
+		several: k.several(),
 		save: `
 	WITH there AS (SELECT FROM ` + k.table + ` WHERE ` + childKey + ` AND version = $4 - 1
 		AND EXISTS (` + livePatient + `)), ` + rivals + `, c AS (

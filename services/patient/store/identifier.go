@@ -1,9 +1,6 @@
 package store
 
-import (
-	"github.com/patient-mesh/patient-mesh/libs/fault"
-	"github.com/patient-mesh/patient-mesh/services/patient"
-)
+import "github.com/patient-mesh/patient-mesh/services/patient"
 
 const (
 	identifierColumns = `
@@ -34,9 +31,7 @@ func newIdentifiers(s *Store) *Identifiers {
 		},
 		interval: func(i patient.Identifier) patient.Interval { return i.Interval },
 		rival:    identifierRival,
-		taken: func() error {
-			return fault.New(fault.Conflict, "identifier_exists", "The patient has this identifier already, for a time that overlaps.")
-		},
+		taken:    patient.IdentifierExists,
 	})
 }
 

@@ -69,7 +69,11 @@ func serve(ctx context.Context) error {
 			Service: verbs, Store: patients.Identifiers(), Name: "identifier", Complete: patient.OwnAuthority(peer.NewTenants(tenant).Name),
 		},
 		Records: &patient.Records{Service: verbs, Store: patients, Documents: peer.NewDocuments(attachment)},
+		Feed:    &patient.Feed{Store: patients},
 	}
+	mountImport(app, &rest.Imports{Server: server, Logger: p.Logger, Leaving: ctx.Done(), Verbs: &patient.Imports{
+		Service: verbs, Store: patients, Identifiers: server.Identifiers,
+	}})
 	mountDocuments(app, &rest.Documents{Patients: verbs, Attachment: attachment.Pass})
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
