@@ -3,7 +3,6 @@ package chart
 
 import (
 	"bytes"
-	"image/color"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
@@ -74,14 +73,19 @@ func (c Chart) SVG() ([]byte, error) {
 	if r := c.Range; r != nil {
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = r.X0, r.X1, r.Y0, r.Y1
 	}
-	return svg(p, width, height)
+	return svg(p, &names, width, height)
 }
 
-func svg(p *plot.Plot, width, height vg.Length) ([]byte, error) {
+// svg draws a plot, and beside it the names of its series, if it has any.
+func svg(p *plot.Plot, names *plot.Legend, width, height vg.Length) ([]byte, error) {
 	canvas := vgsvg.New(width, height)
 	whole := draw.New(canvas)
-	p.Draw(draw.Crop(whole, margin, -margin-aside, margin, -margin))
-	names.Draw(draw.Crop(whole, width-aside-margin, -margin, margin, -margin-head))
+	if names == nil {
+		p.Draw(draw.Crop(whole, margin, -margin, margin, -margin))
+	} else {
+		p.Draw(draw.Crop(whole, margin, -margin-aside, margin, -margin))
+		names.Draw(draw.Crop(whole, width-aside-margin, -margin, margin, -margin-head))
+	}
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return nil, err

@@ -54,5 +54,5 @@ func (r Rows) SVG() ([]byte, error) {
 	}
 	p.Y.Tick.Marker = ticks
 	p.Y.Min, p.Y.Max = 0, at(0)+1
-	return svg(p, width, vg.Length(len(r.Names)+6)*rowHeight)
+	return svg(p, nil, width, vg.Length(len(r.Names)+6)*rowHeight)
 }
