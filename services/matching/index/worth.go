@@ -2,6 +2,7 @@ package index
 
 import (
 	"math"
+	"math/bits"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 )
@@ -54,6 +55,7 @@ type worth struct {
 
 	firsts, lasts [mostNames]word
 	sketch        sketch
+	digits        dayDigits
 }
 
 // word is one of the names of a question.
@@ -70,7 +72,8 @@ const (
 	nearDay    = 5.0 // for the same day of the year
 	nickname   = 3.0 // for any other first name
 	otherLast  = -1.0
-	otherDay   = -2.0
+	twoDigits  = 0.0 // for a day of birth of which two digits are others
+	otherDay   = -3.0
 	sameSex    = 1.0
 	middleName = 8.0
 	slack      = 2.0 // for all that is not looked at
@@ -81,6 +84,7 @@ func (w *worth) weigh(p *linkage.Person, k *keyer, asked []asked, people int, le
 	*w = worth{people: math.Log2(float64(max(people, 2)))}
 	w.needed = least - prior - slack
 	w.sketch = sketchOf(p)
+	w.digits = digitsOf(w.sketch.birth())
 	w.birth = w.people
 	for i, n := range k.firsts {
 		w.firsts[i] = word{w.people, fewer(n.letters, 18)}
@@ -140,22 +144,25 @@ func (w *worth) of(damaged fact) float64 {
 	case born == ofYear:
 		sum += min(nearDay, w.birth)
 	default:
-		sum += otherDay
+		sum += twoDigits
 	}
 	return sum
 }
 
-// matters tells whether somebody who has a key but none of those read could be an answer. It goes through all ways in which
+// matters tells whether somebody who has a key but none of those read could be an answer. It goes through the ways in which
 // what a question says of names and birth can be damaged in a record that has the key.
 func (w *worth) matters(r rule, n int, read uint32) bool {
 	has := r.facts()
-	extra := 0.0
+	extra, most := 0.0, 2
 	if has&ofElse != 0 {
 		extra = w.rarity(n)
 	}
+	if r >= byPhone && r < byPostal {
+		most = 4 // these tell so much that all of names and birth can be damaged
+	}
 	open := w.given & damageable &^ has
 	for damaged := open; ; damaged = (damaged - 1) & open { // all subsets (Knuth, 7.1.3)
-		if !covered(damaged, w.given, read) && w.of(damaged)+extra >= w.needed {
+		if bits.OnesCount16(uint16(damaged)) <= most && !covered(damaged, read) && w.of(damaged)+extra >= w.needed {
 			return true
 		}
 		if damaged == 0 {
@@ -166,7 +173,7 @@ func (w *worth) matters(r rule, n int, read uint32) bool {
 
 // covered tells whether somebody with some facts damaged has a key of those read. What else the question tells may be damaged
 // or not be known of them, so only keys of names and birth count.
-func covered(damaged, given fact, read uint32) bool {
+func covered(damaged fact, read uint32) bool {
 	if damaged&ofLast != 0 {
 		damaged |= ofSound
 	}
@@ -192,19 +199,36 @@ func nearly(words *[mostNames]word, set uint32, many, sounds bool, other float64
 // birthOf is the most that a day of birth can be worth.
 func (w *worth) birthOf(s sketch) float32 {
 	a, b := w.sketch.birth(), s.birth()
-	differ := a ^ b
-	switch {
+	switch differ := a ^ b; {
 	case b == 0:
 		return 0
 	case differ == 0:
 		return float32(w.birth)
-	case differ>>9 == 0: // the year
-		if a>>5&15 == b&31 && b>>5&15 == a&31 {
-			return float32(min(nearYear, w.birth))
-		}
+	case differ>>9 == 0 && a>>5&15 == b&31 && b>>5&15 == a&31:
+		return float32(min(nearYear, w.birth))
+	}
+	switch w.digits.differ(digitsOf(b)) {
+	case 1:
 		return float32(min(nearDay, w.birth))
-	case differ&511 == 0: // month and day
-		return float32(min(nearDay, w.birth))
+	case 2:
+		return twoDigits
 	}
 	return otherDay
+}
+
+// dayDigits are the last two digits of a year, the two of a month and those of a day, in four bits each.
+type dayDigits uint32
+
+func digitsOf(birth uint16) dayDigits {
+	year := uint32(birth>>9-1900&127) % 100 // of the years from 1900 to 2027
+	month, day := uint32(birth>>5&15), uint32(birth&31)
+	return dayDigits(year/10<<20 | year%10<<16 | month/10<<12 | month%10<<8 | day/10<<4 | day%10)
+}
+
+// differ is how many digits are not the same.
+func (d dayDigits) differ(e dayDigits) int {
+	x := uint32(d ^ e)
+	x |= x >> 1
+	x |= x >> 2
+	return bits.OnesCount32(x & 0x111111)
 }
