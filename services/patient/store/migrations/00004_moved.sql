@@ -15,13 +15,6 @@ ALTER TABLE patient_contact ALTER COLUMN moved SET DEFAULT pg_current_xact_id();
 ALTER TABLE patient_alias ALTER COLUMN moved SET DEFAULT pg_current_xact_id();
 ALTER TABLE patient_identifier ALTER COLUMN moved SET DEFAULT pg_current_xact_id();
 
--- After an import many rows have one transaction; those that are asked for are others.
-ALTER TABLE patient ALTER COLUMN moved SET (n_distinct = -1);
-ALTER TABLE patient_address ALTER COLUMN moved SET (n_distinct = -1);
-ALTER TABLE patient_contact ALTER COLUMN moved SET (n_distinct = -1);
-ALTER TABLE patient_alias ALTER COLUMN moved SET (n_distinct = -1);
-ALTER TABLE patient_identifier ALTER COLUMN moved SET (n_distinct = -1);
-
 -- Whoever changes a row, the release before this one too, does not have to think of it.
 -- +goose StatementBegin
 CREATE FUNCTION moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
