@@ -299,7 +299,9 @@ func (i *Imports) complete(ctx context.Context, d *Draft, one *Newcomer, now tim
 			if err != nil {
 				return err
 			}
-			one.Identifiers[n], _ = whole.New(now) // what is filled in breaks no rule that was kept before
+			if whole != in {
+				one.Identifiers[n], _ = whole.New(now) // what is filled in breaks no rule that was kept before
+			}
 		}
 	}
 	return errors.Join(number(i.Service, one.Addresses), number(i.Service, one.Contacts), number(i.Service, one.Aliases), number(i.Service, one.Identifiers))

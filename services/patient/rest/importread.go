@@ -13,7 +13,7 @@ import (
 const (
 	readBuffer = 64 << 10
 	// batchBytes is how much of lines is kept in memory for a batch, or one line more.
-	batchBytes = 512 << 10
+	batchBytes = 1 << 20
 )
 
 // intake is where the lines that have come wait for somebody who stores them: a batch at a time, what there is of it. Who
@@ -82,21 +82,25 @@ func block(line int64) int64 { return (line - 1) / patient.ImportBatch }
 func (in *intake) put(l importLine) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for !in.stopped && len(in.lines) > 0 && (in.bytes >= batchBytes || block(in.lines[0].number) != block(l.number)) {
+	for !in.stopped && !in.ended && len(in.lines) > 0 && (in.bytes >= batchBytes || block(in.lines[0].number) != block(l.number)) {
 		in.changed.Wait()
 	}
-	if !in.stopped {
-		in.lines = append(in.lines, l)
-		in.bytes += len(l.text)
-		in.changed.Broadcast()
+	if in.stopped || in.ended {
+		return false
 	}
-	return !in.stopped
+	in.lines = append(in.lines, l)
+	in.bytes += len(l.text)
+	in.changed.Broadcast()
+	return true
 }
 
+// end says why there are no more lines than there are, if nobody has said so before; nil: that was all.
 func (in *intake) end(err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.ended, in.err = true, err
+	if !in.ended {
+		in.ended, in.err = true, err
+	}
 	in.changed.Broadcast()
 }
 
