@@ -85,10 +85,10 @@ func (q *Question) areaLevel(i int, a, b *Place) int {
 			return areaCityOnly
 		}
 		return areaCity
-	case sameState:
-		return areaState
+	case state && !sameState:
+		return areaOtherState
 	case postal || city || state:
-		return areaDiffer
+		return areaElsewhere
 	}
 	return missing
 }

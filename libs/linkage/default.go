@@ -1,12 +1,12 @@
 package linkage
 
-// Default is the model of tenants that chose none. README.md has its table with the sources; none of its figures was fitted
-// to a data set.
+// Default is the model of tenants that chose none. README.md has its table with the sources, and tells what was looked at when
+// values were chosen.
 func Default() *Model {
 	return &Model{
 		Description: "Default",
-		Prior:       Prior{Matches: 1},
-		Careless:    Careless{Share: 0.3, Times: 8},
+		Prior:       Prior{Matches: 1.5},
+		Careless:    Careless{Share: 0.3, Times: 16},
 		Frequency:   Frequency{Names: 300, Dates: 3000, Days: 30000, Floor: 1e-6},
 		Fields:      defaultFields(),
 		Relatives: []Relative{
@@ -21,14 +21,14 @@ func Default() *Model {
 			}},
 		},
 		Calibration: Calibration{Scale: 1},
-		Thresholds:  Thresholds{Certain: 0.999, Probable: 0.9, Margin: 10},
+		Thresholds:  Thresholds{Certain: 0.999, Probable: 0.9, Margin: 7},
 	}
 }
 
 func defaultFields() []Field {
 	levels := [fieldCount][]Level{
 		inFirst: {
-			{M: 0.798, U: 0.0019},
+			{M: 0.788, U: 0.0019},
 			{M: 0.025, U: 0.00015},
 			{M: 0.035, U: 0.0007, Spread: 40, Veto: VetoUnlessIdentified},
 			{M: 0.04, U: 0.0016, Spread: 4, Veto: VetoUnlessIdentified},
@@ -38,10 +38,10 @@ func defaultFields() []Field {
 			{M: 0.008, U: 0.0018},
 			{M: 0.008, U: 0.0023, Spread: 100, Veto: VetoUnlessIdentified},
 			{M: 0.012, U: 0.06, Veto: VetoUnlessIdentified},
-			{M: 0.03, U: 0.92825, Veto: VetoAlways},
+			{M: 0.04, U: 0.92825, Veto: VetoAlways},
 		},
 		inLast: {
-			{M: 0.866, U: 0.0005},
+			{M: 0.858, U: 0.0005},
 			{M: 0.02, U: 0.0001},
 			{M: 0.03, U: 0.00018, Spread: 40},
 			{M: 0.012, U: 0.00032, Spread: 200},
@@ -49,12 +49,12 @@ func defaultFields() []Field {
 			{M: 0.02, U: 0.0015},
 			{M: 0.008, U: 0.0009, Spread: 100},
 			{M: 0.004, U: 0.06},
-			{M: 0.032, U: 0.93613},
+			{M: 0.04, U: 0.93613},
 		},
 		inMiddle: {{M: 0.51, U: 0.0011}, {M: 0.37, U: 0.0285}, {M: 0.03, U: 0.0031}, {M: 0.09, U: 0.9673, Veto: VetoAlways}},
 		inSuffix: {{M: 0.93, U: 0.40}, {M: 0.07, U: 0.60, Veto: VetoAlways}},
 		inDOB: {
-			{M: 0.936, U: 0.00003},
+			{M: 0.932, U: 0.00003},
 			{M: 0.006, U: 0.000012},
 			{M: 0.004, U: 0.000063},
 			{M: 0.02, U: 0.0012},
@@ -64,11 +64,11 @@ func defaultFields() []Field {
 			{M: 0.006, U: 0.0103},
 			{M: 0.005, U: 0.0099},
 			{M: 0.004, U: 0.0150},
-			{M: 0.011, U: 0.960395, Veto: VetoAlways},
+			{M: 0.015, U: 0.960395, Veto: VetoAlways},
 		},
 		inSex:        {{M: 0.99, U: 0.5}, {M: 0.01, U: 0.5, Veto: VetoAlways}},
 		inSexNamed:   {{M: 0.99, U: 0.92}, {M: 0.01, U: 0.08, Veto: VetoAlways}},
-		inArea:       {{M: 0.70, U: 0.002}, {M: 0.05, U: 0.001}, {M: 0.03, U: 0.002}, {M: 0.04, U: 0.005}, {M: 0.10, U: 0.10}, {M: 0.08, U: 0.89}},
+		inArea:       {{M: 0.74, U: 0.002}, {M: 0.05, U: 0.001}, {M: 0.03, U: 0.002}, {M: 0.04, U: 0.005}, {M: 0.10, U: 0.25}, {M: 0.04, U: 0.74}},
 		inStreet:     {{M: 0.60, U: 0.00002}, {M: 0.05, U: 0.0001}, {M: 0.06, U: 0.0033}, {M: 0.29, U: 0.99658}},
 		inStreetNear: {{M: 0.80, U: 0.002}, {M: 0.06, U: 0.001}, {M: 0.07, U: 0.004}, {M: 0.07, U: 0.993}},
 		inStreetFar:  {{M: 0.05, U: 0.00002}, {M: 0.01, U: 0.0001}, {M: 0.02, U: 0.0033}, {M: 0.92, U: 0.99658}},

@@ -80,8 +80,8 @@ const (
 	areaCity
 	areaPostalEdit
 	areaCityOnly
-	areaState
-	areaDiffer
+	areaElsewhere
+	areaOtherState
 )
 
 const (
@@ -156,7 +156,7 @@ func vocabularies() [fieldCount]vocabulary {
 		}, false},
 		inSex:        {"sexAtBirth", "sexAtBirth", "sex", sex, false},
 		inSexNamed:   {"sexAtBirth given firstName", "sexAtBirth", "sex", sex, false},
-		inArea:       {"area", "area", "area", []string{"postal_code", "city", "postal_code_one_edit", "city_other_postal_code", "state", "differ"}, true},
+		inArea:       {"area", "area", "area", []string{"postal_code", "city", "postal_code_one_edit", "city_other_postal_code", "elsewhere", "other_state"}, true},
 		inStreet:     {"street", "street", "street", street, true},
 		inStreetNear: {"street given area", "street", "street", street, true},
 		inStreetFar:  {"street elsewhere", "street", "street", street, true},

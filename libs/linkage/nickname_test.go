@@ -74,7 +74,7 @@ func TestNicknameGroupsAscend(t *testing.T) {
 func TestSounds(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{
-		{"Smith", "Smyth"},
+		{"Smith", "Smyth"}, {"Smith", "Schmidt"}, {"Schmidt", "Smith"},
 		{"Schmidt", "Schmitt"},
 		{"Meyer", "Maier"},
 		{"Stephen", "Steven"},

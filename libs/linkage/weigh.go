@@ -17,7 +17,7 @@ type weighed struct {
 // person has, however rare it is among strangers.
 func (q *Question) weigh(p *pair) weighed {
 	t := q.model
-	sum, slips := q.prior, 0.0
+	sum, few, many := q.prior, t.careful, t.careless
 	var kin [mostRelatives]float64
 	for f := range p.level {
 		l := p.level[f]
@@ -26,12 +26,13 @@ func (q *Question) weigh(p *pair) weighed {
 		}
 		w := p.weight[f]
 		sum += w
-		slips += t.slip[f][l]
+		few += t.slips[f][l][0]
+		many += t.slips[f][l][1]
 		for k := range t.classes {
 			kin[k] += max(t.shared[f][k], t.apart[f][k]-w)
 		}
 	}
-	out := weighed{careless: t.sums.add(t.careful, t.careless+slips), relative: -1}
+	out := weighed{careless: t.sums.add(few, many), relative: -1}
 	sum += out.careless
 	most := math.Inf(-1)
 	against := -sum

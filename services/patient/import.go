@@ -3,6 +3,7 @@ package patient
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -84,8 +85,8 @@ type ImportStore interface {
 
 const (
 	// ImportLease is how long a run that is heard of no more keeps others under its key from beginning.
-	ImportLease = 15 * time.Second
-	holdEvery   = ImportLease / 5
+	ImportLease = 6 * time.Second
+	holdEvery   = ImportLease / 3
 	// batchTime is the longest that a batch may take.
 	batchTime = 30 * time.Second
 	// Imports under way at a time: of all tenants, and of one. Each holds some batches in memory.
@@ -211,14 +212,15 @@ func (m *Import) End() error {
 	return m.verbs.Store.EndImport(ctx, m.run)
 }
 
-// Store stores the drafts that break no rule, all of one block, in one transaction: what is begun is ended, whether or not
-// somebody waits for it. The outcomes are in the drafts' order. With an error none of them is known.
-func (m *Import) Store(ctx context.Context, drafts []Draft) ([]Imported, error) {
-	out := make([]Imported, len(drafts))
-	newcomers, places := make([]Newcomer, 0, len(drafts)), make([]int, 0, len(drafts))
+// Store stores so many lines, those that break no rule, all of one block, in one transaction: what is begun is ended, whether or
+// not somebody waits for it. Each is read when its turn comes, and not kept. The outcomes are in the lines' order. With an error
+// none of them is known.
+func (m *Import) Store(ctx context.Context, number int, read func(n int) Draft) ([]Imported, error) {
+	out := make([]Imported, number)
+	newcomers, places := make([]Newcomer, 0, number), make([]int, 0, number)
 	now := m.verbs.Service.now()
-	for n := range drafts {
-		one, refusal, err := m.verbs.make(ctx, &drafts[n], now)
+	for n := range number {
+		one, refusal, err := m.verbs.make(ctx, read(n), now)
 		if err != nil {
 			return nil, err
 		}
@@ -231,6 +233,14 @@ func (m *Import) Store(ctx context.Context, drafts []Draft) ([]Imported, error) 
 	if len(newcomers) == 0 {
 		return out, nil
 	}
+	stored, err := m.store(ctx, newcomers)
+	for n := range stored {
+		out[places[n]] = stored[n]
+	}
+	return out, err
+}
+
+func (m *Import) store(ctx context.Context, newcomers []Newcomer) ([]Imported, error) {
 	if m.lost.Err() != nil {
 		return nil, context.Cause(m.lost)
 	}
@@ -240,22 +250,16 @@ func (m *Import) Store(ctx context.Context, drafts []Draft) ([]Imported, error) 
 	if err != nil {
 		return nil, err
 	}
-	full := false
-	for n, place := range places {
-		out[place] = stored[n]
-		full = full || fault.Is(stored[n].Err, fault.PlanLimit)
+	full := func(one Imported) bool { return fault.Is(one.Err, fault.PlanLimit) }
+	if slices.ContainsFunc(stored, full) { // one for all of the batch
+		err = m.verbs.Service.Store.Keep(ctx, m.verbs.Service.entry(ctx, auditCreate, 0).Failed())
 	}
-	if full { // one for all of the batch
-		if err := m.verbs.Service.Store.Keep(ctx, m.verbs.Service.entry(ctx, auditCreate, 0).Failed()); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
+	return stored, err
 }
 
 // make is what a draft says, by the rules of single creates, or why it is refused. The entry tells of the patient and of the
 // children that come with it.
-func (i *Imports) make(ctx context.Context, d *Draft, now time.Time) (made Newcomer, refusal, err error) {
+func (i *Imports) make(ctx context.Context, d Draft, now time.Time) (made Newcomer, refusal, err error) {
 	one := Newcomer{Line: d.Line, Digest: d.Digest}
 	var b Broken
 	one.Patient, b.Patient = New(d.Patient, now)
@@ -266,7 +270,7 @@ func (i *Imports) make(ctx context.Context, d *Draft, now time.Time) (made Newco
 	if refusal := d.Refusal(b); refusal != nil {
 		return one, refusal, nil
 	}
-	if err := i.complete(ctx, d, &one, now); err != nil {
+	if err := i.complete(ctx, d.Identifiers, &one, now); err != nil {
 		return one, nil, err
 	}
 	one.Entry = i.Service.entry(ctx, auditCreate, 0)
@@ -292,9 +296,9 @@ func newChildren[N any, I ChildInput[N]](inputs []I, now time.Time) (list []N, b
 }
 
 // complete fills in what children take from elsewhere, and gives them their ids.
-func (i *Imports) complete(ctx context.Context, d *Draft, one *Newcomer, now time.Time) error {
+func (i *Imports) complete(ctx context.Context, identifiers []IdentifierInput, one *Newcomer, now time.Time) error {
 	if complete := i.Identifiers.Complete; complete != nil {
-		for n, in := range d.Identifiers {
+		for n, in := range identifiers {
 			whole, err := complete(ctx, in)
 			if err != nil {
 				return err

@@ -101,9 +101,8 @@ const (
 // candidates are those to be weighed: not only those who are good enough to be shown, since the second best tells how far
 // ahead the best is.
 func (f *finder) candidates(q *Query, least float64) []uint32 {
-	prior := math.Log2(q.Model.Prior.Matches / float64(max(f.x.people, 1)))
 	f.keyer.ask(&f.person, q.Now)
-	return f.search.candidates(&f.person, &f.keyer, min(max(least, hidden), rival), prior)
+	return f.search.candidates(&f.person, &f.keyer, q.Model, min(max(least, hidden), rival))
 }
 
 // text is one of the question's: by its number when somebody bears it.

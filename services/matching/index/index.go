@@ -15,7 +15,8 @@ import (
 
 // Options say how an index is made. The zero value will do.
 type Options struct {
-	Parser *linkage.Parser // nil: that of linkage
+	Parser *linkage.Parser // nil: one of its own
+	Scans  chan struct{}   // has room for the questions that may go through many people at a time, of all indexes; nil: for one
 }
 
 // Index are the people of one tenant. Any number of goroutines may ask and change it.
@@ -36,6 +37,7 @@ type Index struct {
 	free     []uint32                // ordinals that nobody has
 	people   int
 
+	scans   chan struct{}
 	finders sync.Pool // *finder
 	writers sync.Pool // *writer
 }
@@ -45,6 +47,9 @@ func New(o Options) *Index {
 	x := &Index{parser: o.Parser, seed: maphash.MakeSeed()}
 	if x.parser == nil {
 		x.parser = linkage.NewParser()
+	}
+	if x.scans = o.Scans; x.scans == nil {
+		x.scans = make(chan struct{}, 1)
 	}
 	x.words = vocabulary.New(x.seed, &x.lists)
 	x.places.Set(0, 0) // nobody's

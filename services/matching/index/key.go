@@ -241,7 +241,7 @@ func (k *keyer) named(r rule, first, last int, a, b uint64) {
 // hash mixes two things with what they are. The lists want every bit to depend on all.
 func hash(r rule, a, b uint64) uint64 {
 	const one, two = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
-	h := (a+uint64(r))*one ^ b
+	h := (a^uint64(r)<<56)*one ^ b
 	h = (h ^ h>>32) * two
 	h = (h ^ h>>29) * one
 	return h ^ h>>32

@@ -25,6 +25,7 @@ type record struct {
 type other struct {
 	rule        rule
 	value       string // folded
+	instead     int    // of which of the person's e-mail addresses, from 1; 0: of none
 	from, until int64
 }
 
@@ -130,6 +131,9 @@ func profileOf(d *linkage.Demographics) string {
 		d.SexAtBirth, d.Gender, d.Race, d.Ethnicity, d.GenderIdentity, d.PreferredLanguage, d.Prefix, d.Suffix, odd,
 	}, "\x00")
 }
+
+// profileSuffix is how many fields stand before the suffix in a profile.
+const profileSuffix = 7
 
 // show fills in the demographics of a record but for its children.
 func (r *record) show(profile string, d *linkage.Demographics) {

@@ -47,10 +47,10 @@ type likely struct {
 	worth   float32
 }
 
-// candidates are the ordinals of those worth weighing, the likeliest first: all who can reach some bits from a prior of some.
-func (s *search) candidates(p *linkage.Person, k *keyer, least, prior float64) []uint32 {
+// candidates are the ordinals of those worth weighing, the likeliest first: all who can reach some bits.
+func (s *search) candidates(p *linkage.Person, k *keyer, m *linkage.Model, least float64) []uint32 {
 	s.ask(k.keys)
-	s.worth.weigh(p, k, s.asked, s.x.people, least, prior)
+	s.worth.weigh(p, k, s.asked, s.x.people, m, least)
 	s.truncated = false
 	s.read()
 	return s.choose()

@@ -80,26 +80,27 @@ const (
 )
 
 // weigh estimates what a question's facts are worth from how many people have them.
-func (w *worth) weigh(p *linkage.Person, k *keyer, asked []asked, people int, least, prior float64) {
+func (w *worth) weigh(p *linkage.Person, k *keyer, asked []asked, people int, m *linkage.Model, least float64) {
 	*w = worth{people: math.Log2(float64(max(people, 2)))}
-	w.needed = least - prior - slack
+	w.needed = least - math.Log2(m.Prior.Matches/math.Exp2(w.people)) - slack
 	w.sketch = sketchOf(p)
 	w.digits = digitsOf(w.sketch.birth())
-	w.birth = w.people
+	name := w.among(1, m.Frequency.Names)
+	w.birth = w.among(1, m.Frequency.Dates)
 	for i, n := range k.firsts {
-		w.firsts[i] = word{w.people, fewer(n.letters, 18)}
+		w.firsts[i] = word{name, fewer(n.letters, 18)}
 	}
 	for i, n := range k.lasts {
-		w.lasts[i] = word{w.people, fewer(n.letters, 20)}
+		w.lasts[i] = word{name, fewer(n.letters, 20)}
 	}
 	for i := range asked {
 		switch a := &asked[i]; a.key.rule {
 		case byFirst:
-			w.firsts[a.key.first].worth = w.rarity(a.n)
+			w.firsts[a.key.first].worth = w.among(a.n, m.Frequency.Names)
 		case byLast:
-			w.lasts[a.key.last].worth = w.rarity(a.n)
+			w.lasts[a.key.last].worth = w.among(a.n, m.Frequency.Names)
 		case byBirth:
-			w.birth = w.rarity(a.n)
+			w.birth = w.among(a.n, m.Frequency.Dates)
 		}
 	}
 	for i := range k.firsts {
@@ -118,6 +119,11 @@ func (w *worth) weigh(p *linkage.Person, k *keyer, asked []asked, people int, le
 
 // rarity is what it is worth to be one of some people.
 func (w *worth) rarity(n int) float64 { return w.people - math.Log2(float64(n)) }
+
+// among is that where a model counts on people beside those of the tenant, which makes what many of a few have rarer.
+func (w *worth) among(n, beside int) float64 {
+	return math.Log2((math.Exp2(w.people) + float64(beside)) / float64(n))
+}
 
 func near(name float64) float64 { return min(name*nearName, mostNear) }
 
@@ -185,11 +191,15 @@ func covered(damaged fact, read uint32) bool {
 	return false
 }
 
-// nearly is the most that a name which is in no key in common can be worth.
+// nearly is the most that a name can be worth of which no key in common was read.
 func nearly(words *[mostNames]word, set uint32, many, sounds bool, other float64) float32 {
 	most := other
 	for i := range words {
-		if n := &words[i]; n.worth > 0 && (sounds || set == 0 || alike(n.letters, set, many)) {
+		switch n := &words[i]; {
+		case n.worth == 0:
+		case n.letters == set || many && n.letters&^set == 0: // it can be the same
+			most = max(most, n.worth)
+		case sounds || set == 0 || alike(n.letters, set, many):
 			most = max(most, near(n.worth))
 		}
 	}

@@ -53,7 +53,7 @@ func (i *Imports) Answer(ctx context.Context, contentType string, header *string
 		return nil, err
 	}
 	f := &flow{
-		Imports: i, ctx: context.WithoutCancel(ctx), run: run, lines: i.Server.lineReader(key.Given()), in: newIntake(),
+		Imports: i, ctx: context.WithoutCancel(ctx), run: run, lines: i.Server.lineReader(key.Given()), in: newIntake(key.Given()),
 		trace: trace.SpanContextFromContext(ctx).TraceID().String(), turns: make(chan chan batch, batchesHeld), places: make(chan struct{}, batchesHeld),
 		done: make(chan struct{}),
 	}

@@ -151,7 +151,13 @@ func lines(t *testing.T, raw []byte) (list []string) {
 // take imports a body and gives the answer's lines.
 func take(t *testing.T, i *rest.Imports, by principal.Principal, body io.Reader) []string {
 	t.Helper()
-	answer, err := i.Answer(principal.With(t.Context(), by), rest.LinesType, nil, body)
+	return takeUnder(t, nil, i, by, body)
+}
+
+// takeUnder is take under a key.
+func takeUnder(t *testing.T, key *string, i *rest.Imports, by principal.Principal, body io.Reader) []string {
+	t.Helper()
+	answer, err := i.Answer(principal.With(t.Context(), by), rest.LinesType, key, body)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -271,7 +277,7 @@ func TestWhatIsStored(t *testing.T) {
 // many is so many good lines.
 func many(n int) string { return strings.Repeat(one+"}\n", n) }
 
-// Batches are of one block of lines, some at a time, and answered in their order however they end.
+// Under a key batches are of one block of lines, some at a time, and answered in their order however they end.
 func TestBatches(t *testing.T) {
 	t.Parallel()
 	first, later := make(chan struct{}), make(chan struct{})
@@ -285,15 +291,13 @@ func TestBatches(t *testing.T) {
 			<-first
 			once.Do(func() { close(later) })
 		}
-		for _, one := range newcomers {
-			if (one.Line-1)/1000 != (newcomers[0].Line-1)/1000 {
-				t.Errorf("lines %d and %d in one batch", newcomers[0].Line, one.Line)
-			}
+		if last := newcomers[len(newcomers)-1].Line; (last-1)/1000 != (newcomers[0].Line-1)/1000 {
+			t.Errorf("lines %d to %d in one batch", newcomers[0].Line, last)
 		}
 		return nil
 	}}
-	got := take(t, imports(c), writer(), strings.NewReader(many(3500)))
-	if len(got) != 3501 || got[3500] != "3500 created, 0 failed" || c.most != 2 {
+	got := takeUnder(t, some("k"), imports(c), writer(), strings.NewReader(many(3500)))
+	if len(got) != 3501 || got[3500] != "3500 created, 0 failed" || c.most != 2 || c.begun != 1 || c.ended != 1 {
 		t.Errorf("%d lines, at last %s, %d batches at a time", len(got), got[len(got)-1], c.most)
 	}
 	for n, line := range got[:3500] {

@@ -128,11 +128,7 @@ func safely(do func() error) (err error) {
 
 // store stores lines and tells what became of each.
 func (f *flow) store(lines []importLine) (batch, error) {
-	drafts := make([]patient.Draft, len(lines))
-	for n := range lines {
-		drafts[n] = f.lines.draft(&lines[n])
-	}
-	done, err := f.run.Store(f.ctx, drafts)
+	done, err := f.run.Store(f.ctx, len(lines), func(n int) patient.Draft { return f.lines.draft(&lines[n]) })
 	if err != nil {
 		return batch{}, err
 	}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"bytes"
 	"crypto/sha256"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
@@ -17,7 +18,7 @@ const (
 // importLine is one line on its way: what was read of it and what became of it.
 type importLine struct {
 	number int64
-	text   []byte // nil: it was too long to be kept
+	text   []byte // nil: it was too long to be kept, or has been read
 	ref    []byte // as it was given, in JSON; nil: not given
 }
 
@@ -49,7 +50,7 @@ func (r *lineReader) draft(l *importLine) patient.Draft {
 	}
 	o := &body.Object{}
 	o.Take(l.text)
-	l.ref = o.Verbatim("ref", body.TextLength).Value
+	l.text, l.ref = nil, bytes.Clone(o.Verbatim("ref", body.TextLength).Value)
 	d.Patient = input(o, nil)
 	const most = patient.MostChildren
 	addresses, contacts := o.Objects("addresses", most), o.Objects("contacts", most)

@@ -2,6 +2,7 @@
 // takes and gives up numbers at any time. It knows nothing of people, and of locks: whoever uses it keeps writers apart from
 // everybody else.
 package posting
+
 import "fmt"
 
 // Lists are numbers by key. Keys are hashes of 64 bits; the first 40 of them tell keys apart, so a list can, seldom, hold the
@@ -208,10 +209,14 @@ func (l *Lists) Memory() int {
 }
 
 func (l *Lists) Detail() string {
-	slots,used,words,free,cp:=0,0,0,0,0
+	slots, used, words, free, cp := 0, 0, 0, 0, 0
 	for i := range l.shards {
-		s:=&l.shards[i]
-		slots+=len(s.slots); used+=s.used; words+=len(s.words.words); free+=s.words.free; cp+=cap(s.words.words)
+		s := &l.shards[i]
+		slots += len(s.slots)
+		used += s.used
+		words += len(s.words.words)
+		free += s.words.free
+		cp += cap(s.words.words)
 	}
-	return fmt.Sprintf("slots %d used %d words %d free %d cap %d", slots,used,words,free,cp)
+	return fmt.Sprintf("slots %d used %d words %d free %d cap %d", slots, used, words, free, cp)
 }
