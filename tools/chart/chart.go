@@ -76,16 +76,12 @@ func (c Chart) SVG() ([]byte, error) {
 	return svg(p, &names, width, height)
 }
 
-// svg draws a plot, and beside it the names of its series, if it has any.
+// svg draws a plot, and beside it the names of its series.
 func svg(p *plot.Plot, names *plot.Legend, width, height vg.Length) ([]byte, error) {
 	canvas := vgsvg.New(width, height)
 	whole := draw.New(canvas)
-	if names == nil {
-		p.Draw(draw.Crop(whole, margin, -margin, margin, -margin))
-	} else {
-		p.Draw(draw.Crop(whole, margin, -margin-aside, margin, -margin))
-		names.Draw(draw.Crop(whole, width-aside-margin, -margin, margin, -margin-head))
-	}
+	p.Draw(draw.Crop(whole, margin, -margin-aside, margin, -margin))
+	names.Draw(draw.Crop(whole, width-aside-margin, -margin, margin, -margin-head))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return nil, err
