@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
+	"github.com/patient-mesh/patient-mesh/tools/bench"
 	"github.com/patient-mesh/patient-mesh/tools/chart"
 	"github.com/patient-mesh/patient-mesh/tools/mesh/seed"
 )
@@ -17,6 +18,7 @@ import (
 // Bench is one run and what it found.
 type Bench struct {
 	options  Options
+	load     string // the machine's load average at the start, when it had other things to do
 	demo     seed.Demo
 	outcomes []Outcome
 	measures []Measures
@@ -38,6 +40,9 @@ func Run(ctx context.Context, o Options) (text string, err error) {
 		return "", err
 	}
 	b := &Bench{options: o}
+	if load, busy := bench.Busy(); busy {
+		b.load = load
+	}
 	var leave func() error
 	if b.demo, leave, err = o.attach(ctx); err != nil {
 		return "", err
