@@ -69,7 +69,7 @@ check-alone: # each module builds without the workspace
 	@for m in $(MODULES); do (cd $$m && GOWORK=off go build ./...) || exit 1; done
 
 .PHONY: generate
-generate: .bin/oapi-codegen ## generate server code and the merged API document from the contracts
+generate: .bin/oapi-codegen .bin/msgp ## generate server code, the merged API document and wire formats from their sources
 	@for m in $(MODULES); do (cd $$m && go generate ./...) || exit 1; done
 
 .PHONY: check-generated
@@ -85,6 +85,11 @@ GENERATED_SUMS = git ls-files --cached --others --exclude-standard '*.gen.go' 'g
 bench: build ## measure the mesh side by side with nginx and pgbench: make bench ARGS='--only read'
 	go build -o bin/ ./tools/bench/cmd/bench
 	bin/bench $(if $(ARGS),$(ARGS),--out tools/bench/RESULTS.md)
+
+.PHONY: bench-match
+bench-match: build ## measure how good and how fast find is: make bench-match ARGS='--only accuracy --sets febrl3'
+	go build -o bin/ ./tools/matchbench/cmd/matchbench
+	bin/matchbench $(if $(ARGS),$(ARGS),--out tools/matchbench)
 
 .PHONY: load
 load: ## put a CSV of people into the running mesh: make load FILE=people.csv ARGS=--verify

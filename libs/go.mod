@@ -3,6 +3,7 @@ module github.com/patient-mesh/patient-mesh/libs
 go 1.26.7
 
 require (
+	github.com/antzucaro/matchr v0.0.0-20221106193745-7bed6ef61ef9
 	github.com/caarlos0/env/v11 v11.4.2
 	github.com/cenkalti/backoff/v5 v5.0.3
 	github.com/exaring/otelpgx v0.13.0
@@ -12,11 +13,14 @@ require (
 	github.com/google/uuid v1.6.0
 	github.com/hashicorp/consul/api v1.34.5
 	github.com/jackc/pgx/v5 v5.12.0
+	github.com/mozillazg/go-unidecode v0.2.0
+	github.com/nyaruka/phonenumbers v1.8.1
 	github.com/pressly/goose/v3 v3.28.0
 	github.com/prometheus/client_golang v1.24.1
 	github.com/redis/go-redis/extra/redisotel/v9 v9.23.0
 	github.com/redis/go-redis/v9 v9.23.0
 	github.com/sony/gobreaker/v2 v2.4.0
+	github.com/tinylib/msgp v1.6.5
 	github.com/valyala/fasthttp v1.73.0
 	go.opentelemetry.io/contrib/instrumentation/runtime v0.72.0
 	go.opentelemetry.io/otel v1.47.0
@@ -35,6 +39,8 @@ require (
 )
 
 require github.com/stretchr/objx v0.5.3 // indirect
+
+require github.com/philhofer/fwd v1.2.0 // indirect
 
 require (
 	github.com/andybalholm/brotli v1.2.3 // indirect

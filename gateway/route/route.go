@@ -33,8 +33,9 @@ type Traits struct {
 
 // The longest bodies, in bytes.
 const (
-	DefaultBodyLimit = 1 << 20 // of a route that does not say otherwise
-	DocumentLimit    = 8 << 20 // of a document's JSON: a payload may be 1 MiB before it is escaped
+	DefaultBodyLimit = 1 << 20  // of a route that does not say otherwise
+	DocumentLimit    = 8 << 20  // of a document's JSON: a payload may be 1 MiB before it is escaped
+	QuestionLimit    = 64 << 10 // of what is asked about a person
 )
 
 // Limits are the longest bodies of streams that an operator allows, in bytes.

@@ -11,11 +11,13 @@ func Table() []Route {
 		identity = "identity"
 		tenant   = "tenant"
 		patient  = "patient"
+		matching = "matching"
 		anyone   = principal.Permission(0) // any valid credential
 	)
 	data, open := Traits{Patient: true}, Traits{Public: true}
 	document := Traits{Patient: true, BodyLimit: DocumentLimit}
 	content := Traits{Patient: true, Stream: true}
+	question := Traits{Patient: true, BodyLimit: QuestionLimit, Repeat: mesh.RepeatAlways}
 	return append([]Route{
 		{"GET", "/v3/patient", patient, principal.PatientRead, data},
 		{"POST", "/v3/patient", patient, principal.PatientWrite, data},
@@ -77,6 +79,15 @@ func Table() []Route {
 		{"DELETE", "/v2/patient/{id}/document/{documentId}", patient, principal.DocumentWrite, data},
 		{"GET", "/v2/patient/{id}/document/{documentId}/content", patient, principal.DocumentRead, content},
 		{"PUT", "/v2/patient/{id}/document/{documentId}/content", patient, principal.DocumentWrite, content},
+
+		{"GET", "/v2/patient/find", matching, principal.MatchRead, question},
+		{"GET", "/v3/patient/find", matching, principal.MatchRead, question},
+		{"POST", "/v3/patient/find", matching, principal.MatchRead, question},
+		{"GET", "/v3/matching/models", matching, principal.MatchRead, Traits{}},
+		{"POST", "/v3/matching/models", matching, principal.TenantAdmin, Traits{}},
+		{"POST", "/v3/matching/models/rollback", matching, principal.TenantAdmin, Traits{}},
+		{"GET", "/v3/matching/models/{version}", matching, principal.MatchRead, Traits{}},
+		{"POST", "/v3/matching/models/{version}/activate", matching, principal.TenantAdmin, Traits{}},
 
 		{"GET", "/v3/audit", tenant, principal.AuditRead, Traits{}},
 		{"GET", "/v3/audit/verification", tenant, principal.AuditRead, Traits{}},

@@ -2,6 +2,9 @@
 // that is worth. It knows no tenant, no storage and no transport.
 package linkage
 
+//go:generate ../../.bin/msgp -file demographics.go -o demographics.gen.go -io=false -tests=false -v=false
+//msgp:tuple Demographics Address Contact Alias Identifier
+
 // Demographics are what one record says of a person, as it was kept. Text never given is empty.
 type Demographics struct {
 	ID int64 // the patient's

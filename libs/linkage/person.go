@@ -17,15 +17,18 @@ type Text struct {
 	Raw     string // as it was given
 	Fold    string // without case, accents, punctuation and spaces: what exact matching compares
 	Missing bool   // it says nothing: a placeholder such as "Baby Boy", "Unknown", "n/a"
-	Parts   []Part // its words, in order; none when Missing
-	Whole   string // the words run together
+	Parts   []Part // its words, in order, without titles, suffixes, particles; none when Missing
+	Whole   string // the words run together, particles too; empty when Missing
+	Suffix  string // what was found at the end of a last name: jr, sr, 2, 3, …
 }
 
 // Part is one word of a text.
 type Part struct {
-	Text  string // lower case ASCII where a transliteration is known
-	Sound string // phonetic code, of names; empty where there is none
-	Nicks []uint16
+	Text   string   // lower case ASCII where a transliteration is known
+	Alt    string   // its other usual spelling, as oe is of ö; empty: none
+	Sound  string   // phonetic code, of names; empty where there is none
+	Sound2 string   // another way of saying it; empty where there is none
+	Nicks  []uint16 // the groups of nicknames it is in, ascending
 }
 
 // Person is Demographics in normal form: what is compared. Nil and empty are what is not known.
@@ -65,7 +68,8 @@ type AliasName struct {
 // Place is an address.
 type Place struct {
 	Line, City, State, Postal *Text
-	House                     string // number of the house, folded; empty: none
+	House                     string // number of the house or of the PO box, folded; empty: none
+	Unit                      string // what stood in the first line of a flat, folded; empty: none
 }
 
 // Phone is the significant digits of a telephone number, without its country's where that is known: the last ten at most.
@@ -73,7 +77,7 @@ type Phone uint64
 
 // Number is an identifier.
 type Number struct {
-	System      uint64 // a hash of type and authority
+	System      uint64 // a hash of type and authority; odd: a household may share the number
 	Value       string // folded
 	From, Until int64  // as of an Alias
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
 
-// Caller is a peer that is spoken to in JSON, by a program that signs what it asks. It is safe for concurrent use.
+// Caller is a peer that is spoken to, mostly in JSON, by a program that signs what it asks. It is safe for concurrent use.
 type Caller struct {
 	peer *Peer
 	keys *principal.Keyring
@@ -34,6 +34,7 @@ type Question struct {
 	Target         string // path and query, escaped, as it goes on the request line
 	Body           any    // sent as JSON; nil sends none
 	Self           bool   // ask as the program; else as the principal of the context
+	Accept         string // the type of the answer; empty: JSON
 	IdempotencyKey string // lets a POST be repeated
 	Repeat         Repeat
 }
@@ -42,25 +43,44 @@ type Question struct {
 // of; no answer, or one that cannot be read, is a fault too. With struct{} as T the answer's body is not read.
 func Ask[T any](ctx context.Context, c *Caller, q Question) (T, error) {
 	var out T
+	err := c.exchange(ctx, q, func(resp *fasthttp.Response) error {
+		if _, nothing := any(out).(struct{}); nothing || resp.StatusCode() == fasthttp.StatusNoContent {
+			return nil
+		}
+		if err := json.Unmarshal(resp.Body(), &out); err != nil {
+			return fmt.Errorf("read the answer of %s: %w", c.peer.service, errUnreadable) // the decoder's text quotes it
+		}
+		return nil
+	})
+	return out, err
+}
+
+// Fetch sends the question and hands the body of the answer, of the type that the question accepts, to read. The body is
+// used again when read returns. Faults are as Ask's.
+func Fetch(ctx context.Context, c *Caller, q Question, read func(body []byte) error) error {
+	return c.exchange(ctx, q, func(resp *fasthttp.Response) error {
+		if got := string(resp.Header.ContentType()); got != q.Accept {
+			return fmt.Errorf("read the answer of %s: %w", c.peer.service, errUnexpected)
+		}
+		return read(resp.Body())
+	})
+}
+
+// exchange sends the question and lets the answer be read, if it is none of refusal.
+func (c *Caller) exchange(ctx context.Context, q Question, read func(*fasthttp.Response) error) error {
 	req, resp := fasthttp.AcquireRequest(), fasthttp.AcquireResponse()
 	defer fasthttp.ReleaseRequest(req)
 	defer fasthttp.ReleaseResponse(resp)
 	if err := c.write(ctx, req, q); err != nil {
-		return out, err
+		return err
 	}
 	if err := c.peer.Do(ctx, req, resp, q.Repeat); err != nil {
-		return out, err
+		return err
 	}
 	if resp.StatusCode() >= fasthttp.StatusMultipleChoices {
-		return out, q.judge(faultOf(resp, c.peer.service))
+		return q.judge(faultOf(resp, c.peer.service))
 	}
-	if _, nothing := any(out).(struct{}); nothing || resp.StatusCode() == fasthttp.StatusNoContent {
-		return out, nil
-	}
-	if err := json.Unmarshal(resp.Body(), &out); err != nil {
-		return out, fmt.Errorf("read the answer of %s: %w", c.peer.service, errUnreadable) // the decoder's text quotes it
-	}
-	return out, nil
+	return read(resp)
 }
 
 // judge decides whose fault a refusal is: a program that may not ask for itself is misconfigured, and whoever it works
@@ -72,7 +92,10 @@ func (q Question) judge(f *fault.Error) error {
 	return f
 }
 
-var errUnreadable = errors.New("not the JSON that was expected")
+var (
+	errUnreadable = errors.New("not the JSON that was expected")
+	errUnexpected = errors.New("not of the type that was asked for")
+)
 
 func (c *Caller) write(ctx context.Context, req *fasthttp.Request, q Question) error {
 	who := c.mine
@@ -90,7 +113,11 @@ func (c *Caller) write(ctx context.Context, req *fasthttp.Request, q Question) e
 	req.Header.SetMethod(q.Method)
 	req.SetRequestURI(q.Target)
 	req.Header.Set(principal.AssertionHeader, c.keys.Sign(who, q.Method, q.Target, c.now()))
-	req.Header.Set(fasthttp.HeaderAccept, "application/json, application/problem+json")
+	accept := "application/json"
+	if q.Accept != "" {
+		accept = q.Accept
+	}
+	req.Header.Set(fasthttp.HeaderAccept, accept+", application/problem+json")
 	if q.IdempotencyKey != "" {
 		req.Header.Set(IdempotencyKeyHeader, q.IdempotencyKey)
 	}

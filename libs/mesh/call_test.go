@@ -99,3 +99,40 @@ func TestAskHidesWhatItCannotRead(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 }
+
+func TestFetchGivesTheBytes(t *testing.T) {
+	const media = "application/msgpack"
+	answers := map[string]func(c *fasthttp.RequestCtx){
+		"bytes": func(c *fasthttp.RequestCtx) {
+			c.SetContentType(media)
+			c.SetBodyString(string(c.Request.Header.Peek("Accept")))
+		},
+		"json": func(c *fasthttp.RequestCtx) { c.SetContentType("application/json") },
+		"problem": func(c *fasthttp.RequestCtx) {
+			c.SetStatusCode(409)
+			c.SetBodyString(`{"code":"position_lost","detail":"d"}`)
+		},
+	}
+	caller := callerOf(t, func(c *fasthttp.RequestCtx) { answers[string(c.QueryArgs().Peek("as"))](c) })
+	fetch := func(as string) (got string, err error) {
+		err = Fetch(t.Context(), caller, Question{Method: "GET", Target: "/x?as=" + as, Self: true, Accept: media}, func(body []byte) error {
+			got = string(body)
+			return nil
+		})
+		return got, err
+	}
+	if got, err := fetch("bytes"); err != nil || got != media+", application/problem+json" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := fetch("json"); !errors.Is(err, errUnexpected) || got != "" {
+		t.Errorf("%q, %v", got, err)
+	}
+	if got, err := fetch("problem"); fault.Of(err).Code != "position_lost" || !fault.Is(err, fault.Conflict) || got != "" {
+		t.Errorf("%q, %v", got, err)
+	}
+	failed := errors.New("cannot be read")
+	err := Fetch(t.Context(), caller, Question{Method: "GET", Target: "/x?as=bytes", Self: true, Accept: media}, func([]byte) error { return failed })
+	if !errors.Is(err, failed) {
+		t.Errorf("the reader's own error: %v", err)
+	}
+}

@@ -87,6 +87,20 @@ func Rows[T any](b *Batch, into *[]T, sql string, args ...any) {
 	})
 }
 
+// Each queues a statement and hands its rows to each, one after the other, for results that are large or that are read
+// by place. An error of each ends the batch.
+func Each(b *Batch, each func(pgx.CollectableRow) error, sql string, args ...any) {
+	b.statements.Queue(sql, args...).Query(func(rows pgx.Rows) error {
+		for rows.Next() {
+			if err := each(rows); err != nil {
+				rows.Close()
+				return err
+			}
+		}
+		return rows.Err()
+	})
+}
+
 // sendLimit is the deadline of a batch whose context has none, as those of loops have not: a connection that died
 // without a word would hold one up for a quarter of an hour. It lets the statement timeout speak first.
 const sendLimit = statementTimeout + 5*time.Second

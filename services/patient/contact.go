@@ -4,9 +4,8 @@ import (
 	"net/mail"
 	"time"
 
-	"github.com/nyaruka/phonenumbers"
-
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/phone"
 )
 
 // Contact is a telephone number or an e-mail address.
@@ -32,10 +31,7 @@ const (
 	Email = "email"
 )
 
-const (
-	phoneRegion  = "US" // where a number without a country code is
-	longestEmail = 254  // RFC 5321 §4.5.3.1.3, less the brackets
-)
+const longestEmail = 254 // RFC 5321 §4.5.3.1.3, less the brackets
 
 // ContactSystems is the value set of a contact's system.
 func ContactSystems() []string { return []string{Phone, Email} }
@@ -89,40 +85,9 @@ func (e *editor) reach(c *Contact) {
 		}
 		return
 	}
-	if plain, ok := usNumber(c.Value); ok {
-		c.E164 = plain
-		return
-	}
-	number, err := phonenumbers.Parse(c.Value, phoneRegion)
-	if err != nil || !phonenumbers.IsPossibleNumber(number) {
+	normal, possible := phone.E164(c.Value)
+	if !possible {
 		e.fault("value", "invalid_phone", "must be a telephone number, with its country code unless it is a US one")
-		return
 	}
-	// A number without its area code is one, but who shares its seven digits is somebody else.
-	if phonenumbers.IsPossibleNumberWithReason(number) == phonenumbers.IS_POSSIBLE {
-		c.E164 = phonenumbers.Format(number, phonenumbers.E164)
-	}
-}
-
-// usNumber is the normal form of a number as most are written: ten digits of the North American plan and what stands between
-// them. It is what the library makes of it, which takes fifty times as long.
-func usNumber(value string) (e164 string, ok bool) {
-	const prefix = "+1"
-	digits := append(make([]byte, 0, len("+12125550100")), prefix...)
-	for i := range len(value) {
-		switch c := value[i]; {
-		case '0' <= c && c <= '9':
-			if len(digits) == cap(digits) {
-				return "", false
-			}
-			digits = append(digits, c)
-		case c != ' ' && c != '-' && c != '.' && c != '(' && c != ')':
-			return "", false
-		}
-	}
-	// A first digit of 0 or 1 may be a prefix.
-	if len(digits) != cap(digits) || digits[len(prefix)] < '2' {
-		return "", false
-	}
-	return string(digits), true
+	c.E164 = normal
 }

@@ -94,7 +94,7 @@ const settleLimit = time.Minute
 func (b *Bench) settle(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, settleLimit)
 	defer cancel()
-	for _, service := range []string{"patient", "attachment", "identity"} {
+	for _, service := range []string{"patient", "attachment", "identity", "matching"} {
 		if err := b.empty(ctx, service); err != nil {
 			b.report.note(fmt.Sprintf("The audit queue of %s is not seen to empty: %s.", service, err))
 		}

@@ -28,6 +28,7 @@ type Options struct {
 	Rounds   int           // 3
 	Duration time.Duration // of one subject in one round; 4 s
 	Patients int           // in the long list; 1,000,000
+	People   int           // among whom is found; 1,000,000
 	Say      func(line string)
 }
 
@@ -59,6 +60,7 @@ func parts() []part {
 		{"token", (*Bench).token},
 		{"sign-in", (*Bench).signIn},
 		{"list", (*Bench).list},
+		{"find", (*Bench).find},
 		{"start", (*Bench).start},
 	}
 }
@@ -89,6 +91,9 @@ func (o Options) withDefaults() (Options, error) {
 	}
 	if o.Patients <= 0 {
 		o.Patients = 1_000_000
+	}
+	if o.People <= 0 {
+		o.People = 1_000_000
 	}
 	if o.Say == nil {
 		o.Say = func(string) {}
@@ -125,7 +130,7 @@ func Run(ctx context.Context, o Options) (text string, err error) {
 	b.say("starting the mesh")
 	b.mesh, err = mesh.Start(ctx, mesh.Options{
 		Dir: dir, GatewayAddr: "127.0.0.1:0", BinDir: b.options.BinDir, DatabaseURL: os.Getenv("DATABASE_URL"),
-		RedisURL: os.Getenv("REDIS_URL"), EnvOf: map[string]map[string]string{mesh.Gateway: limits()}, Say: o.Say,
+		RedisURL: os.Getenv("REDIS_URL"), EnvOf: map[string]map[string]string{mesh.Gateway: Limits()}, Say: o.Say,
 	})
 	if err != nil {
 		return "", err
@@ -145,8 +150,8 @@ func Run(ctx context.Context, o Options) (text string, err error) {
 	return b.report.Markdown(time.Now()), nil
 }
 
-// limits are rate limits that are counted like any others and that nobody here can reach.
-func limits() map[string]string {
+// Limits are rate limits that are counted like any others and that nobody here can reach.
+func Limits() map[string]string {
 	const enough = "200000" // a second
 	return map[string]string{
 		"LIMIT_CREDENTIAL_RATE": enough, "LIMIT_CREDENTIAL_BURST": enough, "LIMIT_ADDRESS_RATE": enough, "LIMIT_ADDRESS_BURST": enough,

@@ -85,7 +85,7 @@ func (b *Bench) ownGateway(ctx context.Context, name, address, backend string, l
 	cmd := b.pin.command(ctx, proxyCore, filepath.Join(b.options.BinDir, mesh.Gateway), "serve")
 	cmd.Env = append(os.Environ(), "LISTEN_ADDR="+address, "PEERS="+peers, "MESH_KEY="+b.mesh.MeshKey(), "REDIS_URL="+b.mesh.RedisURL(),
 		"ENVIRONMENT="+b.mesh.Demo().Environment, "LOG_LEVEL="+level, "PUBLIC_URL=http://"+address)
-	for key, value := range limits() {
+	for key, value := range Limits() {
 		cmd.Env = append(cmd.Env, key+"="+value)
 	}
 	r, err := b.launch(name, cmd)

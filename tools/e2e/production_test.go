@@ -92,6 +92,7 @@ func agreement(t *testing.T, m *mesh.Mesh) {
 		c.delete(path(1)), c.post(path(1)+"/restore", nil), c.get(path(1) + "/deceased"), c.put(path(1)+"/deceased", map[string]any{}),
 		c.delete(path(1) + "/deceased"), c.get(path(1) + "/history"), c.get(path(1) + "/attach"), c.post(of2(path(1)+"/attach"), map[string]any{}),
 		c.get(path(1) + "/attach/x/content"), c.put(of2(path(1)+"/attach/x")+"/content", "bytes"), c.get(in2(path(1))),
+		c.get(findV2 + "?lastName=Lima"), c.get(findV3), c.post(findV3, map[string]any{"lastName": "Lima"}),
 	} {
 		a.refused(http.StatusForbidden, "agreement_required")
 	}

@@ -16,7 +16,7 @@ import (
 // marks are values that cannot stand anywhere by chance.
 var marks = []string{
 	"Qxzfirst", "Qxzlast", "Qxzmiddle", "Qxzidentity", "Qxzlanguage", "Qxznote", "1913-07-23", "8361", "Qxzbad", "Qxzquery", "Qxzkey", "Qxzchild",
-	"Qxzdocument", "Qxzcontent", "Qxztitle", "Qxzfile", "Qxzpayload", "Qxzbytes", "Qxztype",
+	"Qxzfind", "Qxzdocument", "Qxzcontent", "Qxztitle", "Qxzfile", "Qxzpayload", "Qxzbytes", "Qxztype",
 }
 
 // TestNothingEmittedHoldsAPatientsData sends marked values the good way and every bad way, and searches all that the
@@ -66,6 +66,7 @@ func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
 		anyone(t).with("Content-Type", "application/x-www-form-urlencoded").post("/oauth2/token", "grant_type=Qxzbad&scope=Qxzbad"),
 	}
 	refused = append(refused, markedDocuments(c, at)...)
+	refused = append(refused, markedFinds(c)...)
 	for _, a := range refused {
 		if a.status < 400 || a.status >= 500 {
 			t.Errorf("answered %d", a.status)
@@ -150,6 +151,26 @@ func markedDocuments(c *client, patient string) (refused []answer) {
 	c.with("Range", "bytes=0-9").get(d.at + "/content").is(http.StatusPartialContent)
 	c.with("If-None-Match", "Qxzbad").with("If-Range", "Qxzbad").get(d.at + "/content").is(ok)
 	return append(refused, c.put(d.at+"/content", raw+"Qxzbad"), c.with("If-Match", "Qxzbad").get(d.at+"/content"), c.with("Range", "bytes=9999999-").get(d.at+"/content"))
+}
+
+// markedFinds asks for marked people in every way. It tells the answers that refuse.
+func markedFinds(c *client) (refused []answer) {
+	c.t.Helper()
+	for _, q := range []question{
+		{"lastName": "Qxzlast", "firstName": "Qxzfirst", "dob": "1913-07-23", "last4Ssn": "8361", "exact": "true", "limit": "1"},
+		{"lastName": "Qxzlast", "firstName": "Qxzfind", "dob": "1913-07-23", "last4Ssn": "8361", "minScore": "0"},
+		{"line1": "Qxzchild", "city": "Qxzfind", "state": "Qxzfind", "postalCode": "Qxzfind", "phone": "Qxzfind", "email": "Qxzfind", "identifier": "Qxzfind", "suffix": "Qxzfind"},
+		{"email": "Qxzchild@example.org", "exact": "true"},
+	} {
+		c.find(q)
+	}
+	bad := map[string]any{"dob": "Qxzbad", "sexAtBirth": "Qxzbad", "last4Ssn": "Qxzbad", "limit": "Qxzbad", "exact": "Qxzbad", "minScore": "Qxzbad", "after": "Qxzbad"}
+	refused = append(refused, c.post(findV3, bad), c.post(findV3, `{"lastName":"Qxzbad`), c.post(findV3, map[string]any{"Qxzbad": "Qxzbad", "lastName": 7}))
+	for _, path := range []string{findV2, findV3} {
+		refused = append(refused, c.get(path+"?dob=Qxzquery&exact=Qxzquery&limit=Qxzquery&minScore=Qxzquery&after=Qxzquery&lastName=Qxzquery%00"),
+			c.put(path+"?lastName=Qxzquery", "Qxzbad"), anyone(c.t).get(path+"?lastName=Qxzquery"), c.get(path+"?lastName=Qxzquery&lastName=Qxzquery"))
+	}
+	return refused
 }
 
 // around is how much of a text on both sides of a literal a pattern may look at.

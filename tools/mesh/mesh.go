@@ -71,7 +71,7 @@ func (m *Mesh) start(ctx context.Context) error {
 	// PostgreSQL is spared here: it is stopped in order where its cluster is opened.
 	supervise.Reap(ctx, m.dir.Path("run"), "postgres")
 	var err error
-	if m.addresses, err = addresses(m.options.GatewayAddr); err != nil {
+	if m.addresses, err = addresses(m.options.GatewayAddr, m.options.instances()); err != nil {
 		return err
 	}
 	if err := port.Check(m.addresses[Gateway]); err != nil {
@@ -122,7 +122,7 @@ func (m *Mesh) programs() error {
 	s := surroundings{
 		options: m.options, dir: m.dir, secrets: m.secrets, addresses: m.addresses, access: m.access, redisURL: m.redisURL,
 	}
-	for _, name := range append(Services(), Gateway) {
+	for _, name := range append(m.options.instances(), Gateway) {
 		program, err := s.program(name)
 		if err != nil {
 			return err
@@ -173,7 +173,7 @@ func (m *Mesh) ready(ctx context.Context) error {
 func (m *Mesh) readyz(ctx context.Context) (answer string, err error) {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
-	for _, service := range Services() {
+	for _, service := range m.options.instances() {
 		if answer, err = ask(ctx, "http://"+m.addresses[service]+"/readyz"); err != nil {
 			return service + ": " + answer, err
 		}
@@ -250,7 +250,7 @@ func (m *Mesh) Stop() error { return m.stop() }
 func (m *Mesh) shutdown() error {
 	ctx := context.Background() // each program has its own limit
 	m.halt(ctx, Gateway)
-	m.halt(ctx, Services()...)
+	m.halt(ctx, m.options.instances()...)
 	m.halt(ctx, "redis", "postgres")
 	if m.embedded != nil {
 		m.embedded.Close()

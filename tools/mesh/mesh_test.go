@@ -175,6 +175,21 @@ func TestKilledProgramComesBackAtItsAddress(t *testing.T) {
 	})
 }
 
+func TestReplicasAreFoundByTheirNeighbours(t *testing.T) {
+	o := options(t)
+	o.Replicas = map[string]int{"matching": 3}
+	m := start(t, o)
+	addresses := m.Address("matching") + "," + m.Address("matching.2") + "," + m.Address("matching.3")
+	peers, err := get(t, m.URL()+"/env/PEERS")
+	if err != nil || !strings.Contains(peers, "matching="+addresses) || strings.Contains(peers, "patient="+m.Address("patient")+",") {
+		t.Errorf("%s, %v", peers, err)
+	}
+	ours, _ := get(t, "http://"+m.Address("matching")+"/env/DATABASE_URL")
+	if theirs, err := get(t, "http://"+m.Address("matching.3")+"/env/DATABASE_URL"); err != nil || theirs != ours || m.Process("matching.3") == nil {
+		t.Errorf("the third has %q for a database, %v", theirs, err)
+	}
+}
+
 func TestSecondStartKeepsEverything(t *testing.T) {
 	t.Parallel()
 	o := options(t)

@@ -23,6 +23,10 @@ type Options struct {
 	Env   map[string]string
 	EnvOf map[string]map[string]string
 
+	// Replicas is how many of a service run beside each other; one where it says nothing. The further ones are called
+	// matching.2 and so on.
+	Replicas map[string]int
+
 	// Say is told what happens, a line at a time, from any goroutine; nil: nobody is told.
 	Say func(line string)
 }

@@ -25,6 +25,30 @@ const Gateway = "gateway"
 // Services are the other five.
 func Services() []string { return []string{"identity", "tenant", "patient", "attachment", "matching"} }
 
+// replicas are the names of a service's processes.
+func (o Options) replicas(service string) []string {
+	names := []string{service}
+	for i := 2; i <= o.Replicas[service]; i++ {
+		names = append(names, service+"."+strconv.Itoa(i))
+	}
+	return names
+}
+
+// instances are the names of all services' processes.
+func (o Options) instances() []string {
+	var names []string
+	for _, service := range Services() {
+		names = append(names, o.replicas(service)...)
+	}
+	return names
+}
+
+// serviceOf is what a process is one of.
+func serviceOf(instance string) string {
+	service, _, _ := strings.Cut(instance, ".")
+	return service
+}
+
 // drainLimit is how long a program may take to finish what is under way: the requests, then its loops.
 const drainLimit = 30 * time.Second
 
@@ -37,14 +61,13 @@ func ours() []string {
 }
 
 // addresses chooses where each program listens: the gateway where it was told, the others on free ports.
-func addresses(gatewayAddr string) (map[string]string, error) {
-	services := Services()
-	ports, err := port.Free(len(services) + 1)
+func addresses(gatewayAddr string, instances []string) (map[string]string, error) {
+	ports, err := port.Free(len(instances) + 1)
 	if err != nil {
 		return nil, err
 	}
 	out := map[string]string{}
-	for i, name := range services {
+	for i, name := range instances {
 		out[name] = net.JoinHostPort("127.0.0.1", strconv.Itoa(ports[i]))
 	}
 	host, given, err := net.SplitHostPort(gatewayAddr)
@@ -52,7 +75,7 @@ func addresses(gatewayAddr string) (map[string]string, error) {
 		return nil, fmt.Errorf("GATEWAY_ADDR %q must be host:port", gatewayAddr)
 	}
 	if given == "0" {
-		gatewayAddr = net.JoinHostPort(host, strconv.Itoa(ports[len(services)]))
+		gatewayAddr = net.JoinHostPort(host, strconv.Itoa(ports[len(instances)]))
 	}
 	out[Gateway] = gatewayAddr
 	return out, nil
@@ -82,7 +105,7 @@ type surroundings struct {
 
 // program is one of the six, ready to be supervised.
 func (s surroundings) program(name string) (supervise.Program, error) {
-	path := filepath.Join(s.options.BinDir, name)
+	path := filepath.Join(s.options.BinDir, serviceOf(name))
 	if info, err := os.Stat(path); err != nil || info.IsDir() {
 		return supervise.Program{}, errors.New(path + " is missing: build the programs first (make build)")
 	}
@@ -106,9 +129,14 @@ func (s surroundings) environment(name string) []string {
 	env["PUBLIC_URL"] = url(s.addresses[Gateway])
 	var peers []string
 	for _, peer := range Services() {
-		peers = append(peers, peer+"="+s.addresses[peer])
+		var all []string
+		for _, instance := range s.options.replicas(peer) {
+			all = append(all, s.addresses[instance])
+		}
+		peers = append(peers, peer+"="+strings.Join(all, ","))
 	}
 	env["PEERS"] = strings.Join(peers, ";")
+	name = serviceOf(name)
 	if a, ok := s.access[name]; ok {
 		env["DATABASE_URL"], env["DATABASE_MIGRATE_URL"] = a.URL, a.MigrateURL
 	}

@@ -603,6 +603,18 @@ type Identifier = IdentifierResponseDTO
 // Patient No member is ever null. Text that was never given is empty, a coded field is `Unknown`.
 type Patient = PatientResponseDTO
 
+// InternalListDemographicsParams defines parameters for InternalListDemographics.
+type InternalListDemographicsParams struct {
+	// Since A page's position.
+	Since *string `form:"since,omitempty" json:"since,omitempty"`
+
+	// After The id of the last of the page before.
+	After *string `form:"after,omitempty" json:"after,omitempty"`
+
+	// Limit People at most, 1 to 5000.
+	Limit *string `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
 // PatientParams defines parameters for Patient.
 type PatientParams struct {
 	// IdempotencyKey Makes a retry safe: within 24 hours the same key with the same body answers the first response again. 1 to 255 printable characters.
@@ -980,6 +992,9 @@ type UpdateIdentifierJSONRequestBody = IdentifierUpdateDTO
 
 // ServerInterface represents all server handlers.
 type ServerInterface interface {
+
+	// (GET /internal/tenant/{tenantId}/demographics)
+	InternalListDemographics(c *fiber.Ctx, tenantId string, params InternalListDemographicsParams) error
 	// Patient Create a patient (v2)
 	// (POST /v2/patient)
 	Patient(c *fiber.Ctx, params PatientParams) error
@@ -1125,6 +1140,65 @@ type ServerInterfaceWrapper struct {
 
 type MiddlewareFunc fiber.Handler
 type HandlerMiddlewareFunc func(c *fiber.Ctx, next fiber.Handler) error
+
+// InternalListDemographics operation middleware
+func (siw *ServerInterfaceWrapper) InternalListDemographics(c *fiber.Ctx) error {
+
+	var err error
+	_ = err
+
+	// ------------- Path parameter "tenantId" -------------
+	var tenantId string
+
+	err = runtime.BindStyledParameterWithOptions("simple", "tenantId", c.Params("tenantId"), &tenantId, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationPath, Explode: false, Required: true, Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter tenantId: %w", err).Error())
+	}
+
+	// Parameter object where we will unmarshal all parameters from the context
+	var params InternalListDemographicsParams
+
+	var query url.Values
+	query, err = url.ParseQuery(string(c.Request().URI().QueryString()))
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for query string: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "since" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "since", query, &params.Since, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter since: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "after" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "after", query, &params.After, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter after: %w", err).Error())
+	}
+
+	// ------------- Optional query parameter "limit" -------------
+
+	err = runtime.BindQueryParameterWithOptions("form", true, false, "limit", query, &params.Limit, runtime.BindQueryParameterOptions{Type: "string", Format: ""})
+	if err != nil {
+		return fiber.NewError(fiber.StatusBadRequest, fmt.Errorf("Invalid format for parameter limit: %w", err).Error())
+	}
+
+	handler := func(c *fiber.Ctx) error {
+		return siw.Handler.InternalListDemographics(c, tenantId, params)
+	}
+
+	for i := len(siw.HandlerMiddlewares) - 1; i >= 0; i-- {
+		m := siw.HandlerMiddlewares[i]
+		next := handler
+		handler = func(c *fiber.Ctx) error {
+			return m(c, next)
+		}
+	}
+
+	return handler(c)
+}
 
 // Patient operation middleware
 func (siw *ServerInterfaceWrapper) Patient(c *fiber.Ctx) error {
@@ -3650,6 +3724,8 @@ func RegisterHandlersWithOptions(router fiber.Router, si ServerInterface, option
 
 	router.Delete(options.BaseURL+"/v2/patient/:id/identifier/:childId", wrapper.IdentifierDelete)
 
+	router.Get(options.BaseURL+"/internal/tenant/:tenantId/demographics", wrapper.InternalListDemographics)
+
 }
 
 type AddressResponseHeaders struct {
@@ -3706,6 +3782,34 @@ type PatientJSONResponse struct {
 	Body PatientResponseDTO
 
 	Headers PatientResponseHeaders
+}
+
+type InternalListDemographicsRequestObject struct {
+	TenantId string `json:"tenantId"`
+	Params   InternalListDemographicsParams
+}
+
+type InternalListDemographicsResponseObject interface {
+	VisitInternalListDemographicsResponse(ctx *fiber.Ctx) error
+}
+
+type InternalListDemographics200ApplicationmsgpackResponse struct {
+	Body          io.Reader
+	ContentLength int64
+}
+
+func (response InternalListDemographics200ApplicationmsgpackResponse) VisitInternalListDemographicsResponse(ctx *fiber.Ctx) error {
+	ctx.Response().Header.Set("Content-Type", "application/msgpack")
+	if response.ContentLength != 0 {
+		ctx.Response().Header.Set("Content-Length", fmt.Sprint(response.ContentLength))
+	}
+	ctx.Status(200)
+
+	if closer, ok := response.Body.(io.ReadCloser); ok {
+		defer closer.Close()
+	}
+	_, err := io.Copy(ctx.Response().BodyWriter(), response.Body)
+	return err
 }
 
 type PatientRequestObject struct {
@@ -4889,6 +4993,9 @@ func (response RestorePatient200JSONResponse) VisitRestorePatientResponse(ctx *f
 
 // StrictServerInterface represents all server handlers.
 type StrictServerInterface interface {
+
+	// (GET /internal/tenant/{tenantId}/demographics)
+	InternalListDemographics(ctx context.Context, request InternalListDemographicsRequestObject) (InternalListDemographicsResponseObject, error)
 	// Patient Create a patient (v2)
 	// (POST /v2/patient)
 	Patient(ctx context.Context, request PatientRequestObject) (PatientResponseObject, error)
@@ -5043,6 +5150,34 @@ type strictHandler struct {
 // validation. It is defined here as well so generated code does not import the
 // middleware; keep it in sync with fibermiddleware.ValidatedBodyLocalsKey.
 const validatedBodyLocalsKey = "x-oapi-codegen-validated-body"
+
+// InternalListDemographics operation middleware
+func (sh *strictHandler) InternalListDemographics(ctx *fiber.Ctx, tenantId string, params InternalListDemographicsParams) error {
+	var request InternalListDemographicsRequestObject
+
+	request.TenantId = tenantId
+	request.Params = params
+
+	handler := func(ctx *fiber.Ctx, request interface{}) (interface{}, error) {
+		return sh.ssi.InternalListDemographics(ctx.UserContext(), request.(InternalListDemographicsRequestObject))
+	}
+	for _, middleware := range sh.middlewares {
+		handler = middleware(handler, "InternalListDemographics")
+	}
+
+	response, err := handler(ctx, request)
+
+	if err != nil {
+		return err
+	} else if validResponse, ok := response.(InternalListDemographicsResponseObject); ok {
+		if err := validResponse.VisitInternalListDemographicsResponse(ctx); err != nil {
+			return err
+		}
+	} else if response != nil {
+		return fmt.Errorf("unexpected response type: %T", response)
+	}
+	return nil
+}
 
 // Patient operation middleware
 func (sh *strictHandler) Patient(ctx *fiber.Ctx, params PatientParams) error {

@@ -20,6 +20,7 @@ type Server struct {
 	Aliases     *patient.Aliases
 	Identifiers *patient.Identifiers
 	Records     *patient.Records
+	Feed        *patient.Feed
 }
 
 var _ api.StrictServerInterface = (*Server)(nil)

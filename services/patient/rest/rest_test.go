@@ -42,6 +42,7 @@ type service struct {
 	living      living
 	trail       *trail
 	ward        *ward
+	river       *river
 	identifiers *shelf[patient.Identifier, *patient.Identifier]
 }
 
@@ -58,12 +59,13 @@ func serve(t *testing.T) *service {
 	known, told, recorded := living{524288123: true, 524288999: true}, &trail{}, keys{}
 	s := &service{
 		App: app, t: t, ring: ring, clock: some(morning()), keys: recorded, living: known, trail: told, ward: &ward{trail: told, keys: recorded, last: 524288123},
+		river:       &river{},
 		who:         principal.Principal{Kind: principal.APIKey, TenantID: "tenant", CredentialID: "key", Permissions: principal.All},
 		identifiers: &shelf[patient.Identifier, *patient.Identifier]{living: known, trail: told, keys: recorded},
 	}
 	verbs := &patient.Service{Store: s.ward, Now: func() time.Time { return *s.clock }, NewID: uuid.NewV7}
 	server := &rest.Server{
-		Patients: verbs,
+		Patients: verbs, Feed: &patient.Feed{Store: s.river},
 		Addresses: &patient.Addresses{
 			Service: verbs, Name: "address", Store: &shelf[patient.Address, *patient.Address]{living: known, trail: told, keys: recorded},
 		},

@@ -18,3 +18,9 @@ func (s *Store) ActiveAliases(ctx context.Context, tenant string, id int64, at t
 	s.aliases.queueCount(b, &number, tenant, id, patient.ActiveOnly, at)
 	return list, number, s.db.Send(ctx, b)
 }
+
+// ChangedSQL is the statement of who changed.
+func ChangedSQL() string { return changedPeople() }
+
+// PlanOnceSQL goes before it.
+func PlanOnceSQL() string { return planOnce }

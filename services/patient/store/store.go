@@ -34,6 +34,7 @@ type Store struct {
 	log     *slog.Logger
 	rollups chan string   // tenants whose count has become long
 	batches chan struct{} // of imports under way
+	changed string        // the statement of who changed
 
 	addresses   *Addresses
 	contacts    *Contacts
@@ -48,7 +49,10 @@ const rollupQueue = 256
 
 // New makes a store. Its loops, RollUp and Sweep, are run beside it.
 func New(db *pg.DB, log *slog.Logger) *Store {
-	s := &Store{db: db, ledger: audit.NewLedger(db), log: log, rollups: make(chan string, rollupQueue), batches: make(chan struct{}, batchesAtOnce)}
+	s := &Store{
+		db: db, ledger: audit.NewLedger(db), log: log, rollups: make(chan string, rollupQueue), batches: make(chan struct{}, batchesAtOnce),
+		changed: changedPeople(),
+	}
 	s.addresses, s.contacts, s.aliases, s.identifiers = newAddresses(s), newContacts(s), newAliases(s), newIdentifiers(s)
 	return s
 }

@@ -30,6 +30,7 @@ type Plan struct {
 	Header      map[string]string
 	Body        string
 	Bodies      []string // in place of Body: one for each connection, by turns
+	Turns       bool     // Bodies are taken in turn as Targets are: each request sends another one
 	Chain       *Chain
 	Good        int   // the status of a success; 0 is any of 2xx
 	Sign        *Sign // for a service that is asked without a gateway
@@ -66,10 +67,17 @@ type Sign struct {
 
 // Result is how it went. Failures are no part of the rate.
 type Result struct {
-	Rate     float64          // successes a second
-	P50, P99 time.Duration    // of those
-	Failures map[string]int64 // by status, or by what went wrong
-	Asked    int64            // requests in all, those of the warm-up too
+	Rate          float64          // successes a second
+	P50, P95, P99 time.Duration    // of those
+	Curve         []Quantile       // how many of those took how long at most
+	Failures      map[string]int64 // by status, or by what went wrong
+	Asked         int64            // requests in all, those of the warm-up too
+}
+
+// Quantile is the time within which a share of the answers came.
+type Quantile struct {
+	Share float64
+	Took  time.Duration
 }
 
 // Failed counts the failures.
@@ -127,6 +135,8 @@ func (p Plan) connection(ctx context.Context, client *fasthttp.HostClient, sign 
 	for ; ctx.Err() == nil; n += p.Connections {
 		if p.Chain != nil {
 			body = p.Chain.body(carried)
+		} else if p.Turns {
+			body = p.Bodies[n%len(p.Bodies)]
 		}
 		p.write(req, p.Targets[n%len(p.Targets)], body, sign)
 		began := time.Now()
@@ -235,9 +245,14 @@ func sum(tallies []*tally, over time.Duration) Result {
 	at := func(q float64) time.Duration {
 		return time.Duration(all.latencies.ValueAtQuantile(q)) * time.Microsecond
 	}
-	return Result{
-		Rate: float64(all.latencies.TotalCount()) / over.Seconds(), P50: at(50), P99: at(99), Failures: all.failures, Asked: all.asked,
+	result := Result{
+		Rate: float64(all.latencies.TotalCount()) / over.Seconds(), P50: at(50), P95: at(95), P99: at(99), Failures: all.failures, Asked: all.asked,
 	}
+	for q := 1.0; q < 100; q++ {
+		result.Curve = append(result.Curve, Quantile{q / 100, at(q)})
+	}
+	result.Curve = append(result.Curve, Quantile{0.995, at(99.5)}, Quantile{0.999, at(99.9)})
+	return result
 }
 
 // Serve reads a plan from in, carries it out and writes the result to out, as a process of its own does.

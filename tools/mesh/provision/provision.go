@@ -13,7 +13,7 @@ import (
 )
 
 // Services are those that have a database.
-func Services() []string { return []string{"identity", "tenant", "patient", "attachment"} }
+func Services() []string { return []string{"identity", "tenant", "patient", "attachment", "matching"} }
 
 // advisoryLock is held while databases are made, so that two who provision the same server take turns.
 const advisoryLock = 0x6d657368 // "mesh"

@@ -69,6 +69,7 @@ func serve(ctx context.Context) error {
 			Service: verbs, Store: patients.Identifiers(), Name: "identifier", Complete: patient.OwnAuthority(peer.NewTenants(tenant).Name),
 		},
 		Records: &patient.Records{Service: verbs, Store: patients, Documents: peer.NewDocuments(attachment)},
+		Feed:    &patient.Feed{Store: patients},
 	}
 	mountImport(app, &rest.Imports{Server: server, Logger: p.Logger, Leaving: ctx.Done(), Verbs: &patient.Imports{
 		Service: verbs, Store: patients, Identifiers: server.Identifiers,

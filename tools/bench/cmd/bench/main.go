@@ -48,6 +48,7 @@ func run(args []string) error {
 	flags.IntVar(&o.Rounds, "rounds", 3, "how often each subject has its turn")
 	flags.DurationVar(&o.Duration, "duration", 4*time.Second, "of each turn")
 	flags.IntVar(&o.Patients, "patients", 1_000_000, "in the long list")
+	flags.IntVar(&o.People, "people", 1_000_000, "among whom is found")
 	flags.StringVar(&out, "out", "", "also write the results to this file")
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {

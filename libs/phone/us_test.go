@@ -1,4 +1,4 @@
-package patient
+package phone
 
 import (
 	"testing"
@@ -20,7 +20,7 @@ func TestUSNumbersAreWhatTheLibrarySays(t *testing.T) {
 		if !ok {
 			return
 		}
-		number, err := phonenumbers.Parse(value, phoneRegion)
+		number, err := phonenumbers.Parse(value, region)
 		if err != nil || phonenumbers.IsPossibleNumberWithReason(number) != phonenumbers.IS_POSSIBLE {
 			t.Fatalf("%q is %s, and no number by the library: %v", value, got, err)
 		}

@@ -1,0 +1,160 @@
+package matching
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/uuid"
+	"go.opentelemetry.io/otel/metric/noop"
+
+	"github.com/patient-mesh/patient-mesh/libs/audit"
+	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/linkage"
+	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/services/matching/index"
+)
+
+func TestGrades(t *testing.T) {
+	t.Parallel()
+	model := linkage.Default()
+	hit := func(id int64, bits float64, veto string) index.Hit {
+		return index.Hit{
+			Demographics: linkage.Demographics{ID: id}, Bits: bits, Veto: veto, Evidence: []linkage.Evidence{{Field: "dob", Level: "exact", Weight: bits}},
+		}
+	}
+	none := math.Inf(-1)
+	for name, test := range map[string]struct {
+		found index.Found
+		want  []string
+	}{
+		"sure":                       {index.Found{Hits: []index.Hit{hit(1, 20, "")}, Second: none}, []string{"certain"}},
+		"sure, and nobody near":      {index.Found{Hits: []index.Hit{hit(1, 20, ""), hit(2, 0, "")}, Second: 0}, []string{"certain", "possible"}},
+		"vetoed":                     {index.Found{Hits: []index.Hit{hit(1, 20, "suffix")}, Second: none}, []string{"probable"}},
+		"not all were looked at":     {index.Found{Hits: []index.Hit{hit(1, 20, "")}, Second: none, Truncated: true}, []string{"probable"}},
+		"two alike":                  {index.Found{Hits: []index.Hit{hit(1, 20, ""), hit(2, 20, "")}, Second: 20}, []string{"probable", "probable"}},
+		"the second is not shown":    {index.Found{Hits: []index.Hit{hit(1, 20, "")}, Second: 19.9}, []string{"probable"}},
+		"a second who would be sure": {index.Found{Hits: []index.Hit{hit(1, 60, ""), hit(2, 20, "")}, Second: 20}, []string{"certain", "probable"}},
+		"not sure":                   {index.Found{Hits: []index.Hit{hit(1, 5, ""), hit(2, 2, "")}, Second: 2}, []string{"probable", "possible"}},
+	} {
+		a := probable(model, test.found)
+		var got []string
+		for i, m := range a.Matches {
+			got = append(got, m.Grade)
+			if m.Patient.ID != int64(i+1) || len(m.Evidence) == 0 {
+				t.Errorf("%s: %+v", name, m)
+			}
+		}
+		if !slices.Equal(got, test.want) || a.Truncated != test.found.Truncated || a.Exact {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+	}
+	for total, want := range map[int]string{1: "certain", 2: "probable"} {
+		a := exact(query{given: Given{LastName: "Lima"}}, index.Found{Hits: []index.Hit{hit(1, 0, "")}, Total: total, Next: 9})
+		if m := a.Matches[0]; m.Grade != want || m.Score != 1 || a.Total != total || !a.Exact || a.Next != 9 || len(m.Evidence) != 1 {
+			t.Errorf("one of %d: %+v", total, a)
+		}
+	}
+}
+
+// desk is who a service asks: an index, or its fault, and a ledger.
+type desk struct {
+	index   *index.Index
+	fault   error
+	wait    bool // until nobody waits any more
+	refusal error
+	kept    []audit.Entry
+}
+
+func (d *desk) Fresh(ctx context.Context, _ string) (*index.Index, error) {
+	if d.wait {
+		<-ctx.Done()
+		return nil, ctx.Err()
+	}
+	return d.index, d.fault
+}
+
+func (d *desk) Active(context.Context, string) (*linkage.Model, error) { return linkage.Default(), nil }
+
+func (d *desk) Keep(_ context.Context, e audit.Entry) error {
+	d.kept = append(d.kept, e)
+	return d.refusal
+}
+
+func (d *desk) service(t *testing.T) *Service {
+	t.Helper()
+	meters, err := NewMeters(noop.Meter{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Service{Indexes: d, Models: d, Ledger: d, Meters: meters, Now: func() time.Time { return today }, NewID: uuid.NewV7}
+}
+
+func matcher(t *testing.T) context.Context {
+	t.Helper()
+	return principal.With(t.Context(), principal.Principal{
+		TenantID: uuid.NewString(), Kind: principal.APIKey, CredentialID: "key", Permissions: principal.MatchRead,
+	})
+}
+
+func TestAFindLeavesOneEntryAndNothingOfItsQuestion(t *testing.T) {
+	t.Parallel()
+	d := &desk{index: index.New(index.Options{})}
+	d.index.Apply([]linkage.Demographics{{ID: 7, FirstName: "Ana", LastName: "Lima", DOB: "1980-02-29", SexAtBirth: "unknown"}})
+	s := d.service(t)
+	for _, exact := range []bool{false, true} {
+		a, err := s.Find(matcher(t), Question{Given: Given{FirstName: "Ana", LastName: "Lima", DOB: "1980-02-29"}, Exact: &exact})
+		if err != nil || len(a.Matches) != 1 || a.Matches[0].Patient.ID != 7 || a.Total != 1 || a.Exact != exact {
+			t.Errorf("%+v, %v", a, err)
+		}
+	}
+	for i, e := range d.kept {
+		if e.Action != "patient.find" || e.Outcome != audit.Success || e.PatientID != nil || e.CredentialID != "key" || i > 1 {
+			t.Errorf("%+v", e)
+		}
+	}
+	if len(d.kept) != 2 {
+		t.Errorf("%d entries of two finds", len(d.kept))
+	}
+}
+
+func TestAFindThatCannotBeAnswered(t *testing.T) {
+	t.Parallel()
+	lima := Question{Given: Given{LastName: "Lima"}}
+	for name, test := range map[string]struct {
+		desk  desk
+		asked Question
+		ctx   context.Context //nolint:containedctx // of a test
+		kind  fault.Kind
+		code  string
+		kept  int
+	}{
+		"nobody asks":        {desk{}, lima, t.Context(), fault.Unauthenticated, "unauthenticated", 0},
+		"who may not":        {desk{}, Question{}, principal.With(t.Context(), principal.Principal{Permissions: principal.PatientRead}), fault.Denied, "permission_denied", 0},
+		"nothing":            {desk{}, Question{}, matcher(t), fault.Invalid, "invalid_request", 0},
+		"no index yet":       {desk{fault: fault.New(fault.Unavailable, "index_loading", "")}, lima, matcher(t), fault.Unavailable, "index_loading", 1},
+		"a defect":           {desk{fault: errors.New("x")}, lima, matcher(t), fault.Internal, "internal", 1},
+		"the ledger is away": {desk{index: index.New(index.Options{}), refusal: fault.Away(nil, "")}, lima, matcher(t), fault.Unavailable, "unavailable", 1},
+	} {
+		a, err := test.desk.service(t).Find(test.ctx, test.asked)
+		if f := fault.Of(err); f.Kind != test.kind || f.Code != test.code || len(a.Matches) > 0 || len(test.desk.kept) != test.kept {
+			t.Errorf("%s: %+v, %v, %d entries", name, a, err, len(test.desk.kept))
+		}
+	}
+}
+
+func TestAFindWaitsASecondForItsIndex(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		d := &desk{wait: true}
+		began := time.Now()
+		_, err := d.service(t).Find(matcher(t), Question{Given: Given{LastName: "Lima"}})
+		if f := fault.Of(err); f.Code != "index_behind" || f.RetryAfter != time.Second || time.Since(began) != time.Second || len(d.kept) != 1 {
+			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}

@@ -1,0 +1,173 @@
+package index
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/patient-mesh/patient-mesh/libs/linkage"
+)
+
+// finder answers questions, one at a time. What it needs of memory it uses again.
+type finder struct {
+	x        *Index
+	person   linkage.Person
+	texts    shelf
+	keyer    keyer
+	search   search
+	record   record
+	ranked   []ranked
+	explored []ranked
+}
+
+// ranked is a candidate that was weighed.
+type ranked struct {
+	bits    float64
+	id      int64
+	ordinal uint32
+}
+
+func newFinder(x *Index) *finder {
+	f := &finder{x: x, texts: shelf{words: x.words}, keyer: keyer{seed: x.seed}}
+	f.search.x = x
+	return f
+}
+
+// Find gives the people who are likely to be somebody, as a model weighs it.
+func (x *Index) Find(q Query) Found {
+	f := x.finders.Get().(*finder)
+	defer x.finders.Put(f)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	return f.find(&q)
+}
+
+func (f *finder) find(q *Query) Found {
+	f.texts.clear()
+	f.x.parser.Fill(&f.person, &q.Person, f.text)
+	question := q.Model.Ask(&f.person, frequencies{f.x, &f.keyer}, q.Now)
+	least := bitsOf(q.MinScore)
+	candidates := f.candidates(q, least)
+	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(candidates)}
+	f.ranked = f.ranked[:0]
+	for _, ordinal := range candidates {
+		body := f.x.body(ordinal)
+		if body == nil {
+			continue
+		}
+		f.record.read(body, &f.texts)
+		bits := question.Score(&f.record.person)
+		if bits >= least {
+			found.Total++
+		}
+		f.rank(ranked{bits, f.record.id, ordinal}, max(q.Limit, 2))
+	}
+	if len(f.ranked) > 1 {
+		found.Second = f.ranked[1].bits
+	}
+	for _, r := range f.ranked[:min(q.Limit, len(f.ranked))] {
+		if r.bits < least {
+			break
+		}
+		found.Hits = append(found.Hits, f.hit(question, r))
+	}
+	return found
+}
+
+// Candidates are the ids of those whom Find weighs: for measuring what is lost before anything is weighed.
+func (x *Index) Candidates(q Query) []int64 {
+	f := x.finders.Get().(*finder)
+	defer x.finders.Put(f)
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	f.texts.clear()
+	x.parser.Fill(&f.person, &q.Person, f.text)
+	var ids []int64
+	for _, ordinal := range f.candidates(&q, bitsOf(q.MinScore)) {
+		if body := x.body(ordinal); body != nil {
+			in := reader{b: body}
+			ids = append(ids, int64(in.uvarint())) //nolint:gosec // as it was written
+		}
+	}
+	return ids
+}
+
+// Whoever is below the one is never shown as an answer's rival, and whoever is below the other not at all.
+const (
+	rival  = 0.0
+	hidden = -10.0
+)
+
+// candidates are those to be weighed: not only those who are good enough to be shown, since the second best tells how far
+// ahead the best is.
+func (f *finder) candidates(q *Query, least float64) []uint32 {
+	f.keyer.ask(&f.person, q.Now)
+	return f.search.candidates(&f.person, &f.keyer, q.Model, min(max(least, hidden), rival))
+}
+
+// text is one of the question's: by its number when somebody bears it.
+func (f *finder) text(kind linkage.Kind, raw string) *linkage.Text {
+	if number := f.x.words.Number(kind, raw); number != 0 {
+		return f.texts.text(number)
+	}
+	return f.x.parser.Parse(kind, raw)
+}
+
+// rank keeps the best ones, the best first.
+func (f *finder) rank(r ranked, most int) {
+	if n := len(f.ranked); n == most {
+		if better(f.ranked[n-1], r) <= 0 {
+			return
+		}
+		f.ranked = f.ranked[:n-1]
+	}
+	at, _ := slices.BinarySearchFunc(f.ranked, r, better)
+	f.ranked = slices.Insert(f.ranked, at, r)
+}
+
+// better orders by bits, and by id where they are the same.
+func better(a, b ranked) int {
+	if a.bits != b.bits {
+		return cmp.Compare(b.bits, a.bits)
+	}
+	return cmp.Compare(a.id, b.id)
+}
+
+func (f *finder) hit(question *linkage.Question, r ranked) Hit {
+	f.record.read(f.x.body(r.ordinal), &f.texts)
+	h := Hit{Bits: r.bits, Score: linkage.Likelihood(r.bits)}
+	h.Evidence, h.Bits, h.Veto = question.Explain(&f.record.person)
+	f.record.show(f.x.words.Raw(f.record.profile), &h.Demographics)
+	return h
+}
+
+// bitsOf is what a score is in bits: the least that give it.
+func bitsOf(score float64) float64 {
+	const one = 53 // from here on 1 + 2^-bits is 1
+	return min(math.Log2(score/(1-score)), one)
+}
+
+// frequencies are those of the index, to whoever holds its lock.
+type frequencies struct {
+	x *Index
+	k *keyer
+}
+
+func (f frequencies) People() int { return f.x.people }
+
+func (f frequencies) Bearers(kind linkage.Kind, part string) int {
+	var by rule
+	switch kind {
+	case linkage.Given:
+		by = byFirst
+	case linkage.Family:
+		by = byLast
+	case linkage.Postal, linkage.Plain:
+		by = byPostal
+	default:
+		return 0
+	}
+	return f.x.lists.Len(hash(by, f.k.name(part, "").word, 0))
+}
+
+func (f frequencies) Born(d linkage.Date) int { return f.x.lists.Len(hash(byBirth, uint64(d), 0)) } //nolint:gosec // not negative

@@ -1,0 +1,253 @@
+package index
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+
+	"github.com/patient-mesh/patient-mesh/libs/linkage"
+)
+
+// rule is one of the ways in which a person can be looked up: what it takes for two records to be compared at all. Each is
+// the hash of a few things about a person, chosen so that those still intact after errors in any one field, or ordinary
+// errors in any two, are a key (blocking; Christen 2012, Data Matching, ch. 4).
+type rule uint8
+
+const (
+	byBirth     rule = iota + 1 // day of birth
+	byNames                     // a first and a last name, whichever is which
+	bySoundYear                 // sound of a last name, year of birth
+	bySoundDay                  // sound of a last name, month and day of birth
+	byFirstYear                 // a first name, year of birth
+	byFirstDay                  // a first name, month and day of birth
+	byLast                      // a last name
+	byFirst                     // a first name
+	byPhone                     // a telephone number
+	byEmail                     // an e-mail address
+	byNumber                    // an identifier's value
+	bySSN                       // last four of the social security number
+	byDoor                      // number of the house and street
+	byPostal                    // postal code
+	rules
+)
+
+// key is a rule's hash for a person.
+type key struct {
+	hash        uint64
+	rule        rule
+	first, last int8 // which of the person's names it is made of; -1: of none
+}
+
+// keyer makes keys. It is used again and again, so that it allocates nothing.
+type keyer struct {
+	seed   maphash.Seed
+	keys   []key
+	firsts []name
+	lasts  []name
+	buffer []byte
+}
+
+// name is a word of a name as keys know it.
+type name struct {
+	word, sound uint64
+	sound2      uint64 // zero: none
+	letters     uint32
+	bare        bool // only the fold of a name that has other words or says nothing: exact matching looks for it
+}
+
+// mostNames bounds the words of first and last names that keys are made of, so that nobody has hundreds of keys.
+const mostNames = 7
+
+// of makes the keys of a record, each once.
+func (k *keyer) of(r *record) []key {
+	k.begin(&r.person, func(int64, int64) bool { return true })
+	k.firsts, k.lasts = k.fold(k.firsts, r.person.First), k.fold(k.lasts, r.person.Last)
+	k.names(r.person.DOB, false)
+	if r.born != 0 && r.born != r.person.DOB {
+		k.key(byBirth, uint64(r.born), 0) //nolint:gosec // not negative
+	}
+	k.places(&r.person)
+	k.numbers(&r.person)
+	if r.ssn >= 0 && r.person.SSNLast4 < 0 {
+		k.key(bySSN, uint64(r.ssn), 0) //nolint:gosec // not negative
+	}
+	for i := range r.others {
+		k.key(r.others[i].rule, maphash.String(k.seed, r.others[i].value), 0)
+	}
+	return k.each()
+}
+
+// ask makes the keys of a question, each once: also of the second way of saying a name, and of aliases that hold now.
+func (k *keyer) ask(p *linkage.Person, now int64) []key {
+	k.begin(p, func(from, until int64) bool { return holds(from, until, now) })
+	k.names(p.DOB, true)
+	k.places(p)
+	k.numbers(p)
+	return k.each()
+}
+
+func (k *keyer) begin(p *linkage.Person, counts func(from, until int64) bool) {
+	k.keys = k.keys[:0]
+	k.firsts, k.lasts = k.add(k.firsts[:0], p.First), k.add(k.lasts[:0], p.Last)
+	for i := range p.Aliases {
+		if a := &p.Aliases[i]; counts(a.From, a.Until) {
+			k.firsts, k.lasts = k.add(k.firsts, a.First), k.add(k.lasts, a.Last)
+		}
+	}
+}
+
+// each drops what is there twice.
+func (k *keyer) each() []key {
+	slices.SortFunc(k.keys, func(a, b key) int { return cmp.Compare(a.hash, b.hash) })
+	k.keys = slices.CompactFunc(k.keys, func(a, b key) bool { return a.hash == b.hash })
+	return k.keys
+}
+
+// add adds the words of a name, and the words run together, since one system writes Anne Marie and another Annemarie.
+func (k *keyer) add(to []name, t *linkage.Text) []name {
+	if t == nil || t.Missing || len(t.Parts) == 0 {
+		return to
+	}
+	if t.Whole != t.Parts[0].Text {
+		to = put(to, k.name(t.Whole, ""))
+	}
+	for i := range t.Parts {
+		p := &t.Parts[i]
+		n := k.name(p.Text, p.Sound)
+		if p.Sound2 != "" {
+			n.sound2 = maphash.String(k.seed, p.Sound2)
+		}
+		to = put(to, n)
+		if p.Alt != "" {
+			to = put(to, k.name(p.Alt, p.Sound))
+		}
+	}
+	return to
+}
+
+// fold adds the fold of a name, should it not be one of its words.
+func (k *keyer) fold(to []name, t *linkage.Text) []name {
+	if t == nil || t.Fold == "" {
+		return to
+	}
+	n := k.name(t.Fold, "")
+	if slices.ContainsFunc(to, func(o name) bool { return o.word == n.word }) {
+		return to
+	}
+	n.bare = true
+	return append(to, n)
+}
+
+func (k *keyer) name(word, sound string) name {
+	n := name{word: maphash.String(k.seed, word), letters: letters(word)}
+	if sound == "" {
+		n.sound = n.word
+	} else {
+		n.sound = maphash.String(k.seed, sound)
+	}
+	return n
+}
+
+func put(to []name, n name) []name {
+	if len(to) == mostNames || slices.ContainsFunc(to, func(o name) bool { return o.word == n.word }) {
+		return to
+	}
+	return append(to, n)
+}
+
+func (k *keyer) names(born linkage.Date, question bool) {
+	year, day := uint64(born/10000), uint64(born%10000) //nolint:gosec // not negative
+	if born != 0 {
+		k.key(byBirth, uint64(born), 0) //nolint:gosec // not negative
+	}
+	for i := range k.firsts {
+		f := &k.firsts[i]
+		k.named(byFirst, i, -1, f.word, 0)
+		if born != 0 && !f.bare {
+			k.named(byFirstYear, i, -1, f.word, year)
+			k.named(byFirstDay, i, -1, f.word, day)
+		}
+	}
+	for i := range k.lasts {
+		l := &k.lasts[i]
+		k.named(byLast, -1, i, l.word, 0)
+		for j := range k.firsts {
+			k.named(byNames, j, i, min(l.word, k.firsts[j].word), max(l.word, k.firsts[j].word))
+		}
+		if born == 0 || l.bare {
+			continue
+		}
+		k.named(bySoundYear, -1, i, l.sound, year)
+		k.named(bySoundDay, -1, i, l.sound, day)
+		if question && l.sound2 != 0 {
+			k.named(bySoundYear, -1, i, l.sound2, year)
+			k.named(bySoundDay, -1, i, l.sound2, day)
+		}
+	}
+}
+
+func (k *keyer) places(p *linkage.Person) {
+	for i := range p.Addresses {
+		a := &p.Addresses[i]
+		if a.House != "" && a.Line != nil && !a.Line.Missing {
+			k.key(byDoor, maphash.String(k.seed, a.Line.Whole), maphash.String(k.seed, a.House))
+		}
+		if a.Postal != nil && !a.Postal.Missing {
+			k.key(byPostal, maphash.String(k.seed, a.Postal.Whole), 0)
+		}
+	}
+}
+
+func (k *keyer) numbers(p *linkage.Person) {
+	for _, n := range p.Phones {
+		k.key(byPhone, uint64(n), 0)
+	}
+	for _, s := range p.Emails {
+		k.key(byEmail, k.folded(s), 0)
+	}
+	for i := range p.Identifiers {
+		k.key(byNumber, maphash.String(k.seed, p.Identifiers[i].Value), 0)
+	}
+	if p.SSNLast4 < 0 {
+		return
+	}
+	k.key(bySSN, uint64(p.SSNLast4), 0)
+}
+
+// folded hashes the fold of an e-mail address without making it.
+func (k *keyer) folded(s string) uint64 {
+	b := k.buffer[:0]
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z' || '0' <= c && c <= '9':
+			b = append(b, c)
+		case c >= 'A' && c <= 'Z' || c >= 0x80:
+			return maphash.String(k.seed, linkage.Fold(s))
+		}
+	}
+	if len(b) == 0 {
+		return maphash.String(k.seed, linkage.Fold(s))
+	}
+	k.buffer = b
+	return maphash.Bytes(k.seed, b)
+}
+
+func (k *keyer) key(r rule, a, b uint64) { k.keys = append(k.keys, key{hash(r, a, b), r, -1, -1}) }
+
+func (k *keyer) named(r rule, first, last int, a, b uint64) {
+	k.keys = append(k.keys, key{hash(r, a, b), r, int8(first), int8(last)}) //nolint:gosec // at most mostNames
+}
+
+// hash mixes two things with what they are. The lists want every bit to depend on all.
+func hash(r rule, a, b uint64) uint64 {
+	const one, two = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
+	h := (a^uint64(r)<<56)*one ^ b
+	h = (h ^ h>>32) * two
+	h = (h ^ h>>29) * one
+	return h ^ h>>32
+}
+
+// holds tells whether an interval covers an instant. Zero is open.
+func holds(from, until, now int64) bool {
+	return (from == 0 || from <= now) && (until == 0 || now < until)
+}

@@ -1,0 +1,241 @@
+package index
+
+import (
+	"cmp"
+	"math/bits"
+	"slices"
+
+	"github.com/patient-mesh/patient-mesh/libs/linkage"
+	"github.com/patient-mesh/patient-mesh/services/matching/index/posting"
+)
+
+// search finds candidates: those who share keys with a question and can, from what a glance tells, be an answer.
+type search struct {
+	x         *Index
+	truncated bool
+
+	worth    worth
+	asked    []asked
+	unread   [rules]int // keys of a rule that were not read; -1: the question has none
+	some     []uint32   // numbers of a list
+	tally    tally
+	groups   []group
+	sketches []sketch
+	likely   []likely
+	result   []uint32
+	touched  uint64 // what was read ahead, so that it is read
+}
+
+// asked is a key of a question with those who have it.
+type asked struct {
+	key  key
+	list posting.List
+	n    int
+}
+
+// Bounds of the work for a question.
+const (
+	broad      = 4000 // a list longer than this is not read
+	mostRead   = 8000 // numbers of all lists together
+	mostScored = 400
+	mostLists  = 64
+)
+
+// likely is a candidate with the most that it can be worth.
+type likely struct {
+	ordinal uint32
+	worth   float32
+}
+
+// candidates are the ordinals of those worth weighing, the likeliest first: all who can reach some bits.
+func (s *search) candidates(p *linkage.Person, k *keyer, m *linkage.Model, least float64) []uint32 {
+	s.ask(k.keys)
+	s.worth.weigh(p, k, s.asked, s.x.people, m, least)
+	s.truncated = false
+	s.read()
+	return s.choose()
+}
+
+// ask looks all keys up. Each look-up waits for memory, so they are made one step at a time for all: the waits overlap.
+func (s *search) ask(keys []key) {
+	for i := range s.unread {
+		s.unread[i] = -1
+	}
+	for _, k := range keys {
+		s.touched += s.x.lists.Touch(k.hash)
+	}
+	s.asked = s.asked[:0]
+	for _, k := range keys {
+		s.unread[k.rule] = max(s.unread[k.rule], 0)
+		if list := s.x.lists.Of(k.hash); list.Len() > 0 {
+			s.asked = append(s.asked, asked{k, list, list.Len()})
+			s.unread[k.rule]++
+		}
+	}
+	slices.SortFunc(s.asked, func(a, b asked) int { return cmp.Compare(a.n, b.n) })
+	s.asked = s.asked[:min(len(s.asked), mostLists)]
+}
+
+// read tallies the lists, short ones first, as long as somebody who is in no list before can be an answer.
+func (s *search) read() {
+	most := 0
+	for i := range s.asked {
+		most += s.asked[i].n
+	}
+	s.tally.begin(min(most, mostRead))
+	read := 0
+	for i := range s.asked {
+		a := &s.asked[i]
+		if !s.worth.matters(a.key.rule, a.n, s.covered()) {
+			continue
+		}
+		n := min(a.n, broad, mostRead-read)
+		if n < a.n {
+			s.truncated = true
+			if read > 0 {
+				continue
+			}
+		}
+		s.some = a.list.Append(s.some[:0], n)
+		s.tally.add(s.some, uint64(1)<<i)
+		read += n
+		s.unread[a.key.rule]--
+	}
+}
+
+// covered are the rules whose keys were all read, or are nobody's.
+func (s *search) covered() uint32 {
+	of := uint32(0)
+	for r, unread := range s.unread {
+		if unread == 0 {
+			of |= 1 << r
+		}
+	}
+	return of
+}
+
+// choose puts those aside who cannot be an answer, and the likeliest others first.
+func (s *search) choose() []uint32 {
+	found := s.tally.found
+	s.sketches = s.sketches[:0]
+	for i := range found {
+		s.sketches = append(s.sketches, sketch(s.x.sketches.At(found[i].ordinal)))
+	}
+	s.groups, s.likely = s.groups[:0], s.likely[:0]
+	needed := float32(s.worth.needed)
+	for i := range found {
+		if w := s.group(found[i].lists).most(&s.worth, s.sketches[i]); w >= needed {
+			s.likely = append(s.likely, likely{found[i].ordinal, w})
+		}
+	}
+	slices.SortFunc(s.likely, func(a, b likely) int { return cmp.Compare(b.worth, a.worth) })
+	if len(s.likely) > mostScored {
+		s.likely = s.likely[:mostScored]
+		s.truncated = true
+	}
+	s.result = s.result[:0]
+	for i := range s.likely {
+		s.result = append(s.result, s.likely[i].ordinal)
+	}
+	return s.result
+}
+
+// group are the candidates who are in the same lists.
+type group struct {
+	lists  uint64
+	facts  fact
+	shared float32 // what the lists tell is worth
+}
+
+func (s *search) group(lists uint64) *group {
+	for i := range s.groups {
+		if s.groups[i].lists == lists {
+			return &s.groups[i]
+		}
+	}
+	g, w := group{lists: lists}, &s.worth
+	first, last, other := 0.0, 0.0, 0.0
+	for left := lists; left != 0; left &= left - 1 {
+		a := &s.asked[bits.TrailingZeros64(left)]
+		facts := a.key.rule.facts()
+		g.facts |= facts
+		if facts&ofFirst != 0 {
+			first = max(first, w.firsts[a.key.first].worth)
+		}
+		if facts&ofLast != 0 {
+			last = max(last, w.lasts[a.key.last].worth)
+		}
+		if facts&ofElse != 0 {
+			other += w.rarity(a.n)
+		}
+	}
+	g.shared = float32(first + last + other)
+	s.groups = append(s.groups, g)
+	return &s.groups[len(s.groups)-1]
+}
+
+// most is the most that somebody of the group can be worth.
+func (g *group) most(w *worth, s sketch) float32 {
+	sum := g.shared + sameSex
+	if g.facts&ofFirst == 0 && w.given&ofFirst != 0 {
+		sum += nearly(&w.firsts, s.first(), s&manyFirst != 0, false, nickname)
+	}
+	if g.facts&ofLast == 0 && w.given&ofLast != 0 {
+		sum += nearly(&w.lasts, s.last(), s&manyLast != 0, g.facts&ofSound != 0, otherLast)
+	}
+	if w.given&ofYear != 0 {
+		sum += w.birthOf(s)
+	}
+	if asked := w.sketch.initial(); asked != 0 && asked == s.initial() {
+		sum += float32(w.middle)
+	}
+	return sum
+}
+
+// tally counts in whose lists somebody is.
+type tally struct {
+	found []found
+	cells []tallied
+	turn  uint32
+	shift uint
+}
+
+type found struct {
+	lists   uint64 // by their place among those asked
+	ordinal uint32
+}
+
+type tallied struct{ turn, ordinal, at uint32 }
+
+// begin empties the tally and makes it large enough for some numbers.
+func (t *tally) begin(most int) {
+	t.found = t.found[:0]
+	bits := uint(8)
+	for 1<<bits < 2*most {
+		bits++
+	}
+	if len(t.cells) < 1<<bits {
+		t.cells, t.turn = make([]tallied, 1<<bits), 0
+	}
+	t.shift = 32 - bits
+	if t.turn++; t.turn == 0 {
+		clear(t.cells)
+		t.turn = 1
+	}
+}
+
+func (t *tally) add(ordinals []uint32, list uint64) {
+	mask := uint32(1)<<(32-t.shift) - 1
+	for _, o := range ordinals {
+		at := o * 2654435769 >> t.shift
+		for t.cells[at].turn == t.turn && t.cells[at].ordinal != o {
+			at = (at + 1) & mask
+		}
+		c := &t.cells[at]
+		if c.turn != t.turn {
+			*c = tallied{t.turn, o, uint32(len(t.found))} //nolint:gosec // thousands at most
+			t.found = append(t.found, found{ordinal: o})
+		}
+		t.found[c.at].lists |= list
+	}
+}
