@@ -52,7 +52,7 @@ const (
 // SVG draws. Nothing is behind the figure: its lines and letters are of a grey that shows on white and on black.
 func (c Chart) SVG() ([]byte, error) {
 	p := plot.New()
-	p.BackgroundColor = color.Transparent
+	p.BackgroundColor = plainBackground()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y
 	plain(p)
 	if c.LogX {
@@ -69,6 +69,10 @@ func (c Chart) SVG() ([]byte, error) {
 	if r := c.Range; r != nil {
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = r.X0, r.X1, r.Y0, r.Y1
 	}
+	return svg(p, width, height)
+}
+
+func svg(p *plot.Plot, width, height vg.Length) ([]byte, error) {
 	canvas := vgsvg.New(width, height)
 	p.Draw(plotCanvas(canvas))
 	var out bytes.Buffer

@@ -46,3 +46,5 @@ func plain(p *plot.Plot) {
 	grid.Vertical.Color, grid.Horizontal.Color = faint, faint
 	p.Add(grid)
 }
+
+func plainBackground() color.Color { return color.Transparent }
