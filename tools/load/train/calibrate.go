@@ -12,12 +12,13 @@ type dial struct {
 	low, high float64
 }
 
-// dials are what is known before anything is compared, and how errors come together.
+// dials are what is known before anything is compared, how errors come together, and how far all bits are believed.
 func dials() []dial {
 	return []dial{
 		{func(m *linkage.Model) *float64 { return &m.Prior.Matches }, 0.05, 20},
 		{func(m *linkage.Model) *float64 { return &m.Careless.Share }, 0.02, 0.5},
 		{func(m *linkage.Model) *float64 { return &m.Careless.Times }, 1, 30},
+		{func(m *linkage.Model) *float64 { return &m.Calibration.Scale }, 0.5, 1.5},
 	}
 }
 
@@ -58,10 +59,11 @@ func (p *People) calibrated(raw *linkage.Model, list []asked) (*linkage.Model, e
 
 // cost is how much the pairs surprise, and how far the dials were turned.
 func (p *People) cost(m, from *linkage.Model, list []asked) (sum float64) {
-	for _, a := range list {
-		q := m.Ask(&p.persons[a.question], p.common, p.now)
-		for _, c := range a.candidates {
-			sum += surprise(q.Score(&p.persons[c]), p.same(a.question, c))
+	var a answers
+	for _, of := range list {
+		a = p.ask(m, of, a.bits)
+		for i, bits := range a.bits {
+			sum += surprise(bits, p.same(of.question, of.candidates[i]))
 		}
 	}
 	for _, d := range dials() {
@@ -73,21 +75,12 @@ func (p *People) cost(m, from *linkage.Model, list []asked) (sum float64) {
 
 // raise lifts the score from which on an answer is certain above those that were wrong.
 func (p *People) raise(m *linkage.Model, list []asked) {
-	for _, a := range list {
-		q := m.Ask(&p.persons[a.question], p.common, p.now)
-		first, second, best := math.Inf(-1), math.Inf(-1), int32(-1)
-		for _, c := range a.candidates {
-			switch bits := q.Score(&p.persons[c]); {
-			case bits > first:
-				first, second, best = bits, first, c
-			case bits > second:
-				second = bits
-			}
-		}
-		_, bits, veto := q.Explain(&p.persons[best])
-		if m.Grade(bits, second, veto, false) == linkage.Certain && !p.same(a.question, best) {
-			m.Thresholds.Certain = math.Nextafter(linkage.Likelihood(bits), 2)
+	var a answers
+	for _, of := range list {
+		a = p.ask(m, of, a.bits)
+		if first, certain := p.certain(m, of, a); certain && !p.same(of.question, first) {
+			_, bits, _ := a.Explain(&p.persons[first])
+			m.Thresholds.Certain = min(math.Nextafter(linkage.Likelihood(bits), 2), 1)
 		}
 	}
-	m.Thresholds.Certain = min(m.Thresholds.Certain, 1)
 }

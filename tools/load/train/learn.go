@@ -52,9 +52,10 @@ type Learnt struct {
 
 // Pass is what one way of looking for pairs came to.
 type Pass struct {
-	Name  string
-	Pairs int
-	Share float64 // of one person
+	Name   string
+	Pairs  int
+	Share  float64 // of one person
+	Learnt bool    // from it
 }
 
 // mostMoved is how many times as large or as small as the default's an m may be that was learnt without knowing the truth: what
@@ -109,10 +110,7 @@ func (l *Learnt) expect(p *People, o Options) error {
 			found[one] = true
 		}
 	}
-	fit := estimate.EM(s, estimate.Strangers(s, l.strangers(p, o, found), anchor), groups, anchor)
-	for g := range l.Passes {
-		l.Passes[g].Share = fit.Shares[g]
-	}
+	fit := l.trusted(s, estimate.Strangers(s, l.strangers(p, o, found), anchor), groups, anchor)
 	l.Pairs = fit.Pairs
 	fit = fit.Bounded(s, mostMoved)
 	var err error
@@ -131,6 +129,26 @@ func (l *Learnt) expect(p *People, o Options) error {
 	}
 	l.Reasons = unlikelier(l.Before, l.After)
 	return nil
+}
+
+// mostly is the share of pairs of one person from which on a pass is learnt from. Where most are of two people who agree in so
+// much they are twins, or bear their father's name, and tell of relatives what would be taken for errors.
+const mostly = 0.8
+
+// trusted learns from all passes, and then from those alone that found mostly pairs of one person.
+func (l *Learnt) trusted(s estimate.Scheme, u [][]float64, groups []*estimate.Tally, a estimate.Anchor) estimate.Fit {
+	fit := estimate.EM(s, u, groups, a)
+	var kept []*estimate.Tally
+	for g := range l.Passes {
+		l.Passes[g].Share = fit.Shares[g]
+		if l.Passes[g].Learnt = fit.Shares[g] >= mostly; l.Passes[g].Learnt {
+			kept = append(kept, groups[g])
+		}
+	}
+	if len(kept) < len(groups) {
+		fit = estimate.EM(s, u, kept, a)
+	}
+	return fit
 }
 
 // believed is a model as a fit.

@@ -47,45 +47,71 @@ func newHistogram() Histogram {
 // bar is where bits stand in a histogram.
 func bar(bits float64) int { return int(math.Floor(max(min(bits, 60), -60)/bitsInBar)) * bitsInBar }
 
+// answers are what comes of a question: the bits of each candidate, as find gives them.
+type answers struct {
+	*linkage.Question
+	bits []float64
+}
+
+func (p *People) ask(m *linkage.Model, a asked, bits []float64) answers {
+	out := answers{m.Ask(&p.persons[a.question], p.common, p.now), bits[:0]}
+	for _, c := range a.candidates {
+		out.bits = append(out.bits, out.Score(&p.persons[c]))
+	}
+	out.Settle(out.bits)
+	return out
+}
+
+// best is the place of the first answer and the bits of the second.
+func (a answers) best() (first int, second float64) {
+	second = math.Inf(-1)
+	for i, bits := range a.bits {
+		switch {
+		case i == 0:
+		case bits > a.bits[first]:
+			first, second = i, a.bits[first]
+		case bits > second:
+			second = bits
+		}
+	}
+	return first, second
+}
+
+// certain tells whether the first answer is graded so, and who it is.
+func (p *People) certain(m *linkage.Model, of asked, a answers) (candidate int32, certain bool) {
+	first, second := a.best()
+	candidate = of.candidates[first]
+	_, bits, veto := a.Explain(&p.persons[candidate])
+	return candidate, m.Grade(bits, second, veto, false) == linkage.Certain
+}
+
 // measure asks each question, and compares what comes out with the truth.
 func (p *People) measure(m *linkage.Model, list []asked) Measure {
 	out := Measure{Questions: len(list), Histogram: newHistogram()}
 	var hits, chosen, answerable, right int
-	for _, a := range list {
-		q := m.Ask(&p.persons[a.question], p.common, p.now)
-		first, second, best, has := math.Inf(-1), math.Inf(-1), int32(-1), false
-		for _, c := range a.candidates {
-			bits, same := q.Score(&p.persons[c]), p.same(a.question, c)
-			out.Pairs++
-			if same {
-				out.Matches++
-				has = true
-				out.Histogram.Matches[bar(bits)]++
-			} else {
-				out.Histogram.Others[bar(bits)]++
-			}
+	var a answers
+	for _, of := range list {
+		a = p.ask(m, of, a.bits)
+		matches := out.Matches
+		for i, bits := range a.bits {
+			same := p.same(of.question, of.candidates[i])
+			out.note(bits, same)
 			if bits >= 0 {
 				chosen++
 				if same {
 					hits++
 				}
 			}
-			out.calibrate(bits, same)
-			switch {
-			case bits > first:
-				first, second, best = bits, first, c
-			case bits > second:
-				second = bits
-			}
 		}
-		correct := p.same(a.question, best)
-		if has {
+		first, certain := p.certain(m, of, a)
+		correct := p.same(of.question, first)
+		if out.Matches > matches {
 			answerable++
 			if correct {
 				right++
 			}
 		}
-		if _, bits, veto := q.Explain(&p.persons[best]); m.Grade(bits, second, veto, false) == linkage.Certain {
+		if certain {
 			out.Certain++
 			if !correct {
 				out.WrongCertain++
@@ -100,6 +126,18 @@ func (p *People) measure(m *linkage.Model, list []asked) Measure {
 	out.LogLoss /= float64(max(out.Pairs, 1))
 	out.ECE = out.expectedError()
 	return out
+}
+
+// note counts a pair.
+func (m *Measure) note(bits float64, same bool) {
+	m.Pairs++
+	if same {
+		m.Matches++
+		m.Histogram.Matches[bar(bits)]++
+	} else {
+		m.Histogram.Others[bar(bits)]++
+	}
+	m.calibrate(bits, same)
 }
 
 // calibrate notes a pair.

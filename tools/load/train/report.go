@@ -132,9 +132,13 @@ func (l *Learnt) labelled(b *strings.Builder) {
 
 func (l *Learnt) unlabelled(b *strings.Builder) {
 	b.WriteString("Nobody knows which records are of one person. Pairs were looked for in these ways, and two thirds of them learnt from:\n\n" +
-		"| agree in | pairs | of one person, about |\n|---|---|---|\n")
+		"| agree in | pairs | of one person, about | learnt from |\n|---|---|---|---|\n")
 	for _, p := range l.Passes {
-		fmt.Fprintf(b, "| %s | %d | %.1f %% |\n", p.Name, p.Pairs, 100*p.Share)
+		learnt := "yes"
+		if !p.Learnt {
+			learnt = "no: too many are of relatives"
+		}
+		fmt.Fprintf(b, "| %s | %d | %.1f %% | %s |\n", p.Name, p.Pairs, 100*p.Share, learnt)
 	}
 	fmt.Fprintf(b, "\nThe third that was held out, %d pairs, is described better the higher its log likelihood is:\n\n"+
 		"| default | active | new |\n|---|---|---|\n| %.1f | %.1f | %.1f |\n",
@@ -154,7 +158,7 @@ func (l *Learnt) weights(b *strings.Builder) {
 	p, q := l.Active, l.Model
 	fmt.Fprintf(b, "\n| | active | new |\n|---|---|---|\n"+
 		"| records of the person that are expected | %.3g | %.3g |\n| careless records | %.3g | %.3g |\n| their odds of errors, times | %.3g | %.3g |\n"+
-		"| certain from | %.6f | %.6f |\n",
+		"| bits are taken for, times | %.3g | %.3g |\n| certain from | %.6f | %.6f |\n",
 		p.Prior.Matches, q.Prior.Matches, p.Careless.Share, q.Careless.Share, p.Careless.Times, q.Careless.Times,
-		p.Thresholds.Certain, q.Thresholds.Certain)
+		p.Calibration.Scale, q.Calibration.Scale, p.Thresholds.Certain, q.Thresholds.Certain)
 }
