@@ -46,7 +46,7 @@ func (b *Bench) imports(ctx context.Context) error {
 		name     string
 		children bool
 	}{{"without children", false}, {"with children", true}} {
-		file, err := b.people(set.children)
+		file, err := b.importLines(set.children)
 		if err != nil {
 			return err
 		}
@@ -58,8 +58,8 @@ func (b *Bench) imports(ctx context.Context) error {
 	return nil
 }
 
-// people writes the lines of an import.
-func (b *Bench) people(children bool) (path string, err error) {
+// importLines writes the lines of an import.
+func (b *Bench) importLines(children bool) (path string, err error) {
 	generator, err := synth.New(synth.Options{People: importPeople, Complete: true})
 	if err != nil {
 		return "", err

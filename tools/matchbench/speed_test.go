@@ -160,3 +160,27 @@ func report(t *testing.T, x *tenant, model *linkage.Model, kind string) {
 }
 
 var misses = flag.Int("misses", 0, "how many questions to print whose answer was no candidate")
+
+func BenchmarkFind(b *testing.B) {
+	x := load()
+	model := linkage.Default()
+	for _, kind := range []string{"all", "names"} {
+		b.Run(kind, func(b *testing.B) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			b.ReportAllocs()
+			from := cpu()
+			i, scored := 0, 0
+			for b.Loop() {
+				d := x.asked[i%len(x.asked)]
+				i++
+				if kind != "all" {
+					d = matchbench.Names(d)
+				}
+				scored += x.index.Find(index.Query{Person: d, Model: model, Limit: 20, MinScore: 0.5}).Scored
+			}
+			b.ReportMetric(float64(cpu()-from)/float64(b.N)/1000, "cpu-µs/op")
+			b.ReportMetric(float64(scored)/float64(b.N), "scored/op")
+		})
+	}
+}

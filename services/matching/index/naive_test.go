@@ -65,16 +65,25 @@ func reaches(c linkage.Contact) string {
 	return dialled(&c)
 }
 
-// find are the bits of everybody, by the same model and frequencies.
-func (n naive) find(parser *linkage.Parser, q Query) map[int64]float64 {
+// find are the bits of everybody, by the same model and frequencies: each alone, and settled with all others.
+func (n naive) find(parser *linkage.Parser, q Query) (alone, settled map[int64]float64) {
 	asked := parser.Person(&q.Person, nil)
 	question := q.Model.Ask(&asked, n.frequencies(parser), q.Now)
-	bits := map[int64]float64{}
+	var ids []int64
+	var all []float64
 	for id, d := range n {
 		p := parser.Person(&d, nil)
-		bits[id] = question.Score(&p)
+		ids, all = append(ids, id), append(all, question.Score(&p))
 	}
-	return bits
+	alone, settled = map[int64]float64{}, map[int64]float64{}
+	for i, id := range ids {
+		alone[id] = all[i]
+	}
+	question.Settle(all)
+	for i, id := range ids {
+		settled[id] = all[i]
+	}
+	return alone, settled
 }
 
 // counted are frequencies, counted.
@@ -82,10 +91,11 @@ type counted struct {
 	people        int
 	firsts, lasts map[string]int
 	births        map[linkage.Date]int
+	postals       map[string]int
 }
 
 func (n naive) frequencies(parser *linkage.Parser) counted {
-	c := counted{len(n), map[string]int{}, map[string]int{}, map[linkage.Date]int{}}
+	c := counted{len(n), map[string]int{}, map[string]int{}, map[linkage.Date]int{}, map[string]int{}}
 	for _, d := range n {
 		p := parser.Person(&d, nil)
 		if day := givenDay(d.DOB); day != 0 {
@@ -97,6 +107,15 @@ func (n naive) frequencies(parser *linkage.Parser) counted {
 		for _, a := range p.Aliases {
 			words(firsts, a.First, false)
 			words(lasts, a.Last, false)
+		}
+		postals := map[string]bool{}
+		for _, a := range p.Addresses {
+			if a.Postal != nil && !a.Postal.Missing {
+				postals[a.Postal.Whole] = true
+			}
+		}
+		for w := range postals {
+			c.postals[w]++
 		}
 		for w := range firsts {
 			c.firsts[w]++
@@ -134,6 +153,8 @@ func (c counted) Bearers(kind linkage.Kind, part string) int {
 		return c.firsts[part]
 	case linkage.Family:
 		return c.lasts[part]
+	case linkage.Postal, linkage.Plain:
+		return c.postals[part]
 	}
 	return 0
 }
