@@ -343,7 +343,7 @@ func populate(t *testing.T, options load.Options, o synth.Options) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close() //nolint:errcheck // it only forgets
+	defer l.Close()
 	if err := l.Send(t.Context()); err != nil || l.Report().Failed()+l.Report().Refused()+l.Report().Skipped() > 0 {
 		var told bytes.Buffer
 		_ = l.Report().Write(&told)

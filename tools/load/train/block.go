@@ -3,7 +3,6 @@ package train
 import (
 	"hash/fnv"
 	"maps"
-	"math/rand/v2"
 	"slices"
 	"strconv"
 
@@ -22,7 +21,7 @@ type pass struct {
 // where names do: what a household shares would pass them off as one person, and is not looked at there.
 func passes() []pass {
 	personal := func(learnt ...string) func(string) bool {
-		own := append(learnt, "middleName", "suffix", "sexAtBirth", "sexAtBirth given firstName", "last4Ssn")
+		own := slices.Concat(learnt, []string{"middleName", "suffix", "sexAtBirth", "sexAtBirth given firstName", "last4Ssn"})
 		return func(field string) bool { return slices.Contains(own, field) }
 	}
 	return []pass{
@@ -164,7 +163,7 @@ func (p *People) pairsOf(one pass, seed uint64) []pair {
 		keys := one.keys(&p.persons[i])
 		slices.Sort(keys)
 		for _, key := range slices.Compact(keys) {
-			blocks[key] = append(blocks[key], int32(i)) //nolint:gosec // there is no memory for so many records
+			blocks[key] = append(blocks[key], int32(i))
 		}
 	}
 	found := map[pair]bool{}
@@ -180,7 +179,7 @@ func (p *People) pairsOf(one pass, seed uint64) []pair {
 	}
 	list := slices.SortedFunc(maps.Keys(found), comparePairs)
 	if len(list) > mostPairs {
-		r := rand.New(rand.NewPCG(seed, hash(one.name)))
+		r := chance(seed, hash(one.name))
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		list = list[:mostPairs]
 		slices.SortFunc(list, comparePairs)

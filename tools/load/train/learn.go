@@ -171,8 +171,13 @@ func apart(pairs []pair, seed uint64) (learn, hold []pair) {
 	return learn, hold
 }
 
+// chance is what decides what is chosen by chance: the same for the same numbers, as a report must be that can be repeated.
+func chance(seed, stream uint64) *rand.Rand {
+	return rand.New(rand.NewPCG(seed, stream)) //nolint:gosec // nothing is secret of it
+}
+
 // mix is a number that looks random and depends on both.
-func mix(seed, n uint64) uint64 { return rand.New(rand.NewPCG(seed, n)).Uint64() }
+func mix(seed, n uint64) uint64 { return chance(seed, n).Uint64() }
 
 // count learns from known truths: m and u from half of the people, what calibrates the score from a quarter, and the back-test
 // is of the last quarter.

@@ -95,6 +95,17 @@ func TestWhoseTruthIsNotKnownIsDescribedBetterThanByTheDefault(t *testing.T) {
 	if l.Method != train.ByExpectation || len(l.Reasons) > 0 || l.After.LogLikelihood <= l.Before.LogLikelihood {
 		t.Errorf("%s, worse: %v, log likelihood %.1f, was %.1f", l.Method, l.Reasons, l.After.LogLikelihood, l.Before.LogLikelihood)
 	}
+	for _, p := range l.Passes {
+		if !p.Learnt || p.Share < 0.8 || p.Pairs < 500 {
+			t.Errorf("%+v", p)
+		}
+	}
+	// Records of one person, which are among pairs taken at random, too, are not taken for strangers.
+	for _, field := range l.Model.Fields {
+		if field.Name == "dob" && field.Levels[0].U > 6e-5 {
+			t.Errorf("%v of strangers are born on one day, there are some 30,000", field.Levels[0].U)
+		}
+	}
 	// What EM learnt without the truth is near to what counting learns with it.
 	counted := learn(t, made(t, rough(22), true), linkage.Default(), train.Options{Seed: 1, Strangers: 60_000, Questions: 1000})
 	for f, field := range l.Model.Fields {
@@ -198,6 +209,27 @@ func TestOddRecordsRuinNothing(t *testing.T) {
 		if is, was := held.Before, held.Standard; is.WrongCertain > was.WrongCertain || is.Recall < was.Recall-0.05 || is.Precision < was.Precision-0.05 {
 			t.Errorf("%s: precision %.3f (the default's is %.3f), recall %.3f (%.3f), %d wrong of %d certain", name,
 				is.Precision, was.Precision, is.Recall, was.Recall, is.WrongCertain, is.Certain)
+		}
+	}
+}
+
+// Where hardly anybody is there twice, those who agree in names, or in a last name and a day of birth, are relatives.
+func TestNothingIsLearntFromRelatives(t *testing.T) {
+	t.Parallel()
+	l := learn(t, made(t, synth.Options{Seed: 30, People: 5000, Duplicated: 0.005}, false), linkage.Default(), train.Options{Seed: 1, Strangers: 20_000})
+	for _, p := range l.Passes[1:] {
+		if p.Learnt || p.Pairs == 0 {
+			t.Errorf("%+v", p)
+		}
+	}
+	for f, field := range l.Model.Fields {
+		if field.Name != "firstName" && field.Name != "dob" {
+			continue
+		}
+		for i, level := range field.Levels {
+			if was := l.Default.Fields[f].Levels[i].M; math.Abs(level.M-was) > 0.02 {
+				t.Errorf("m of %s %s went from %.4f to %.4f", field.Name, level.Name, was, level.M)
+			}
 		}
 	}
 }

@@ -1,8 +1,6 @@
 package train
 
 import (
-	"math/rand/v2"
-
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 	"github.com/patient-mesh/patient-mesh/tools/load/train/estimate"
 )
@@ -35,7 +33,7 @@ const askedOften = 20
 func (p *People) strangers(most int, seed uint64, but map[pair]bool) []pair {
 	n := len(p.persons)
 	most = min(most, n*(n-1)/2)
-	r := rand.New(rand.NewPCG(seed, 0))
+	r := chance(seed, 0)
 	list := make([]pair, 0, most)
 	for range (most + askedOften - 1) / askedOften {
 		a := int32(r.IntN(n)) //nolint:gosec // there is no memory for so many records

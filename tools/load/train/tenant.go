@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"math/rand/v2"
 	"net/http"
 	"regexp"
 	"slices"
@@ -127,7 +126,7 @@ func (t Tenant) Whole(ctx context.Context, s *Sample) error {
 			wanted[found.a], wanted[found.b] = true, true
 		}
 	}
-	r := rand.New(rand.NewPCG(t.Seed, 1))
+	r := chance(t.Seed, 1)
 	for range min(len(s.Records), t.Echoes/10) {
 		wanted[int32(r.IntN(len(s.Records)))] = true //nolint:gosec // there is no memory for so many records
 	}

@@ -31,7 +31,6 @@ type gateway struct {
 	bodies  []string
 	broken  string // part of a path that answers nothing
 	active  int64
-	models  []string
 }
 
 var (

@@ -1,7 +1,6 @@
 package train
 
 import (
-	"math/rand/v2"
 	"slices"
 	"strconv"
 )
@@ -70,7 +69,7 @@ func (t *truth) group() {
 	groups := map[string][]int32{}
 	for i := range t.people.Records {
 		if name := t.people.Records[i].Truth; name != "" {
-			groups[name] = append(groups[name], int32(i)) //nolint:gosec // there is no memory for so many records
+			groups[name] = append(groups[name], int32(i))
 		}
 	}
 	for _, group := range groups {
@@ -88,7 +87,7 @@ func (t *truth) group() {
 // look finds whom the records could be taken for.
 func (t *truth) look() {
 	for i, one := range wide() {
-		for _, found := range t.people.pairsOf(one, t.seed+uint64(i)) { //nolint:gosec // not negative
+		for _, found := range t.people.pairsOf(one, t.seed+uint64(i)) {
 			t.meet(found)
 		}
 	}
@@ -104,8 +103,8 @@ func (t *truth) label(labels []Label) {
 	place := map[int64]int32{}
 	root := make([]int32, len(t.people.Records))
 	for i := range t.people.Records {
-		place[t.people.Records[i].ID] = int32(i) //nolint:gosec // there is no memory for so many records
-		root[i] = int32(i)                       //nolint:gosec // as above
+		place[t.people.Records[i].ID] = int32(i)
+		root[i] = int32(i)
 	}
 	find := func(i int32) int32 {
 		for root[i] != i {
@@ -127,7 +126,7 @@ func (t *truth) label(labels []Label) {
 		}
 	}
 	for i := range root {
-		t.people.Records[i].Truth = strconv.Itoa(int(find(int32(i)))) //nolint:gosec // as above
+		t.people.Records[i].Truth = strconv.Itoa(int(find(int32(i))))
 	}
 }
 
@@ -140,13 +139,13 @@ func (t *truth) pairs(part int) []pair {
 func (t *truth) questions(part int) []asked {
 	var list []asked
 	for i, candidates := range t.opposite {
-		record := int32(i) //nolint:gosec // there is no memory for so many records
+		record := int32(i)
 		if t.people.Records[i].Truth != "" && t.part(record) == part && len(candidates) > 0 {
 			list = append(list, asked{record, candidates})
 		}
 	}
 	if len(list) > t.most {
-		r := rand.New(rand.NewPCG(t.seed, uint64(part))) //nolint:gosec // not negative
+		r := chance(t.seed, uint64(part)) //nolint:gosec // not negative
 		r.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 		list = list[:t.most]
 		slices.SortFunc(list, func(x, y asked) int { return int(x.question - y.question) })
