@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	people    = flag.Int64("people", 20_000, "how many people the index has")
+	people    = flag.Int64("people", 0, "how many people the index has; 0: its speed is not measured")
 	questions = flag.Int("questions", 2000, "how many questions are asked")
 	mode      = flag.String("mode", "typo", "what questions are: typo (one error of typing) or life (errors and events)")
 )
@@ -86,7 +86,11 @@ var load = sync.OnceValue(func() *tenant {
 	return t
 })
 
+// TestSpeed measures the index by itself: go test ./tools/matchbench -run Speed -v -people 1000000 -mode life.
 func TestSpeed(t *testing.T) {
+	if *people == 0 {
+		t.Skip("-people says how many there are")
+	}
 	x := load()
 	runtime.GC()
 	var m runtime.MemStats
@@ -162,6 +166,9 @@ func report(t *testing.T, x *tenant, model *linkage.Model, kind string) {
 var misses = flag.Int("misses", 0, "how many questions to print whose answer was no candidate")
 
 func BenchmarkFind(b *testing.B) {
+	if *people == 0 {
+		b.Skip("-people says how many there are")
+	}
 	x := load()
 	model := linkage.Default()
 	for _, kind := range []string{"all", "names"} {

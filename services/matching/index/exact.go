@@ -165,7 +165,7 @@ func (e *exact) keys() []uint64 {
 		add(byBirth, uint64(e.born), 0) //nolint:gosec // not negative
 	}
 	if e.ssn >= 0 {
-		add(bySSN, uint64(e.ssn), 0) //nolint:gosec // not negative
+		add(bySSN, uint64(e.ssn), 0)
 	}
 	for i := range e.asked.Contacts {
 		c := &e.asked.Contacts[i]

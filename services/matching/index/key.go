@@ -69,7 +69,7 @@ func (k *keyer) of(r *record) []key {
 	k.places(&r.person)
 	k.numbers(&r.person)
 	if r.ssn >= 0 && r.person.SSNLast4 < 0 {
-		k.key(bySSN, uint64(r.ssn), 0) //nolint:gosec // not negative
+		k.key(bySSN, uint64(r.ssn), 0)
 	}
 	for i := range r.others {
 		k.key(r.others[i].rule, maphash.String(k.seed, r.others[i].value), 0)

@@ -155,8 +155,9 @@ func (c counted) Bearers(kind linkage.Kind, part string) int {
 		return c.lasts[part]
 	case linkage.Postal, linkage.Plain:
 		return c.postals[part]
+	default:
+		return 0
 	}
-	return 0
 }
 
 // share tells whether two have in common what no ordinary error takes from both: they must be found.

@@ -74,8 +74,8 @@ func (r *record) learn(d *linkage.Demographics) {
 // write appends a record's bytes. The numbers of its texts come from a function.
 func (r *record) write(b []byte, number func(*linkage.Text) uint32) []byte {
 	p, flags := &r.person, r.flags()
-	b = binary.AppendUvarint(b, uint64(r.id)) //nolint:gosec // positive
-	b = append(b, byte(flags), byte(flags>>8), byte(flags>>16))
+	b = binary.AppendUvarint(b, uint64(r.id))                   //nolint:gosec // positive
+	b = append(b, byte(flags), byte(flags>>8), byte(flags>>16)) //nolint:gosec // 19 bits
 	b = binary.AppendUvarint(b, uint64(r.profile))
 	for _, t := range [...]*linkage.Text{p.First, p.Last, p.Middle, p.Suffix} {
 		if t != nil {
@@ -86,7 +86,7 @@ func (r *record) write(b []byte, number func(*linkage.Text) uint32) []byte {
 		b = binary.AppendUvarint(b, packDay(r.born))
 	}
 	if r.ssn >= 0 {
-		b = binary.AppendUvarint(b, uint64(r.ssn)) //nolint:gosec // not negative
+		b = binary.AppendUvarint(b, uint64(r.ssn))
 	}
 	return r.writeChildren(b, number)
 }
@@ -156,7 +156,7 @@ func (r *record) show(profile string, d *linkage.Demographics) {
 		d.DOB = showDay(r.born)
 	}
 	if r.ssn >= 0 {
-		d.SSNLast4 = string(padded(nil, uint64(r.ssn), 4)) //nolint:gosec // not negative
+		d.SSNLast4 = string(padded(nil, uint64(r.ssn), 4))
 	}
 }
 

@@ -40,7 +40,10 @@ const (
 	mostRead   = 8000 // numbers of all lists together
 	mostScored = 400
 	mostLists  = 64
-	glanced    = 20_000 // with no more people everybody is a candidate
+
+	glanced     = 20_000 // with no more people everybody is glanced at
+	mostGlanced = 60     // of those found by that
+	beyond      = 4      // bits they must promise more than others
 )
 
 // likely is a candidate with the most that it can be worth.
@@ -89,9 +92,6 @@ func (s *search) read() {
 	read := 0
 	for i := range s.asked {
 		a := &s.asked[i]
-		if s.everybody && a.key.rule.facts()&ofElse == 0 {
-			continue // a glance tells as much
-		}
 		if !s.worth.matters(a.key.rule, a.n, s.covered()) {
 			continue
 		}
@@ -135,13 +135,11 @@ func (s *search) choose() []uint32 {
 			s.likely = append(s.likely, likely{found[i].ordinal, most})
 		}
 	}
-	if s.everybody {
+	s.truncated = s.truncated || len(s.likely) > mostScored
+	s.likely = best(s.likely, mostScored)
+	if with := len(s.likely); s.everybody {
 		s.glance()
-	}
-	slices.SortFunc(s.likely, func(a, b likely) int { return cmp.Compare(b.worth, a.worth) })
-	if len(s.likely) > mostScored {
-		s.likely = s.likely[:mostScored]
-		s.truncated = true
+		s.likely = s.likely[:with+len(best(s.likely[with:], mostGlanced))]
 	}
 	s.result = s.result[:0]
 	for i := range s.likely {
@@ -150,13 +148,25 @@ func (s *search) choose() []uint32 {
 	return s.result
 }
 
-// glance adds those who are in no list that was read, and can be an answer all the same.
+// best are the likeliest of some, the likeliest first.
+func best(of []likely, most int) []likely {
+	slices.SortFunc(of, func(a, b likely) int { return cmp.Compare(b.worth, a.worth) })
+	return of[:min(len(of), most)]
+}
+
+// glance adds those who are in no list that was read, and can be an answer all the same: everything about them is damaged that
+// keys are made of. There is no end of people of whom that could be said, so they have to look better than others.
 func (s *search) glance() {
 	w := &s.worth
+	needed := w.needed + beyond
 	ordinal := uint32(0)
 	for _, piece := range s.x.sketches.Pieces() {
 		for _, at := range piece {
-			if most := w.most(sketch(at), 0); most >= w.needed && ordinal > 0 && !s.tally.has(ordinal) {
+			if w.born != 0 && w.strange(sketch(at)) {
+				ordinal++
+				continue
+			}
+			if most := w.most(sketch(at), 0); most >= needed && ordinal > 0 && !s.tally.has(ordinal) {
 				s.likely = append(s.likely, likely{ordinal, most})
 			}
 			ordinal++

@@ -40,8 +40,9 @@ func (r rule) facts() fact {
 		return ofLast | ofSound
 	case byFirst:
 		return ofFirst
+	default:
+		return ofElse
 	}
-	return ofElse
 }
 
 // worth is about what agreement with a question is worth, in bits and rather too much than too little: what a search goes by
@@ -103,6 +104,7 @@ func (w *worth) weigh(p *linkage.Person, k *keyer, asked []asked, people int, m 
 			w.lasts[a.key.last].full = w.among(a.n, beside)
 		case byBirth:
 			w.birth = float64(w.among(a.n, m.Frequency.Dates))
+		default: // tells only itself
 		}
 	}
 	w.first, w.last = complete(w.firsts, k.firsts), complete(w.lasts, k.lasts)
@@ -256,6 +258,22 @@ func (w *worth) names(s sketch, agree fact) float32 {
 		return max(first+last, w.swapped(s))
 	}
 	return first + last
+}
+
+// strange tells of most people, quickly, that they have neither the day of birth nor the last name nearly.
+func (w *worth) strange(s sketch) bool {
+	b := s.birth()
+	if b == 0 || b == w.turned || w.born.differ(b) < 3 {
+		return false
+	}
+	first, last := s.first(), s.last()
+	for i := range w.lasts {
+		n := &w.lasts[i]
+		if bits.OnesCount32(n.asLast&^last) < 3 || bits.OnesCount32(n.asFirst&^first) < 3 {
+			return false
+		}
+	}
+	return len(w.lasts) > 0
 }
 
 // swapped is what names are worth should they have changed places.
