@@ -95,14 +95,13 @@ func (q *Question) worth(a *asked, t *Text, way int, rarity float64) float64 {
 	m := q.model
 	level := levelOf(a.field, way)
 	weight := m.weight[a.field][level]
-	least := m.weight[a.field][levelOf(a.field, wayDiffer)]
-	exact := m.m[a.field][0] - a.log
 	switch way {
 	case wayExact:
-		weight = exact
+		log := a.log
 		if len(t.Parts) != len(a.text.Parts) { // "Mary Ann" is as common as "Maryann"
-			weight = min(weight, m.m[a.field][0]-math.Log2(q.common.text(a.kind, t, rare)))
+			log = max(log, math.Log2(q.common.text(a.kind, t, rare)))
 		}
+		weight = m.m[a.field][0] - log
 	case wayPart:
 		weight = m.m[a.field][level] - rarity
 	case wayNickname, wayEdit, waySimilar, waySound:
@@ -113,11 +112,10 @@ func (q *Question) worth(a *asked, t *Text, way int, rarity float64) float64 {
 		chance := m.m[a.field][level] - m.spread[a.field][level]
 		slip := math.Exp2(chance)
 		weight = chance - math.Log2(min(a.share+slip*other, other+slip*a.share))
+		exact := m.m[a.field][0] - math.Log2(max(a.share, other)+q.common.unit()*(rare-unheard))
+		weight = min(weight, exact-m.gap[a.field])
 	}
-	if way != wayExact {
-		weight = min(weight, exact)
-	}
-	return max(weight, least)
+	return max(weight, m.weight[a.field][levelOf(a.field, wayDiffer)])
 }
 
 // agree finds the way; rarity is that of what the names have in common, where it is a part of them.

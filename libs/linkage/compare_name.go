@@ -42,7 +42,7 @@ func (q *Question) otherFirst(c *Person, p *pair) {
 			q.better(p, inFirst, firstMiddle, m[firstMiddle]-q.first.log)
 		}
 		if c.First != nil && runTogether(q.first.text.Whole, c.First.Whole, c.Middle.Whole) {
-			q.better(p, inFirst, firstPart, m[firstPart]-q.first.log)
+			q.better(p, inFirst, firstPart, m[firstPart]-math.Log2(q.common.text(Given, c.First, rare)))
 		}
 	}
 	if q.middle != nil && c.First != nil && len(c.First.Whole) > 1 {
@@ -102,22 +102,29 @@ func (q *Question) crosswise(c *Person, p *pair) {
 	}
 	first, last := q.look(q.crossFirst, c.Last), q.look(q.crossLast, c.First)
 	one, two := first.level >= 0 && first.level <= wayEdit, last.level >= 0 && last.level <= wayEdit
-	swap := q.model.m[inFirst][firstSwapped]
-	if one && two {
-		// Among strangers, too, names are swapped: that of a namesake says no more than it would say unswapped.
-		most := q.model.m[inFirst][0] - q.first.log + q.model.m[inLast][0] - q.last.log
-		if both := min(float64(first.weight+last.weight)+swap, most); both > p.weight[inFirst]+p.weight[inLast] {
+	switch {
+	case one && two:
+		// What agrees less than exactly counts as much less as it would on its own.
+		both := q.swap(q.first.log+q.last.log, q.crossFirst.log+q.crossLast.log)
+		both += float64(first.weight) - (q.model.m[inLast][0] - q.crossFirst.log)
+		both += float64(last.weight) - (q.model.m[inFirst][0] - q.crossLast.log)
+		if both > p.weight[inFirst]+p.weight[inLast] {
 			p.level[inFirst], p.weight[inFirst] = firstSwapped, both-float64(last.weight)
 			p.level[inLast], p.weight[inLast] = lastSwapped, float64(last.weight)
 		}
-		return
-	}
-	switch {
 	case one && p.level[inLast] == lastDiffer:
-		q.better(p, inFirst, firstSwapped, float64(first.weight)+swap)
+		q.better(p, inFirst, firstSwapped, q.swap(q.first.log, q.crossFirst.log)+float64(first.weight)-(q.model.m[inLast][0]-q.crossFirst.log))
 	case two && p.level[inFirst] == firstDiffer:
-		q.better(p, inLast, lastSwapped, float64(last.weight)+swap)
+		q.better(p, inLast, lastSwapped, q.swap(q.last.log, q.crossLast.log)+float64(last.weight)-(q.model.m[inFirst][0]-q.crossLast.log))
 	}
+}
+
+// swap weighs a name that stands where another one does, by the logarithms of how common it is in the two places. As with
+// slips, it is in the rarer place at least as often as it is swapped into it.
+func (q *Question) swap(here, there float64) float64 {
+	chance := q.model.m[inFirst][firstSwapped]
+	rate, a, b := math.Exp2(chance), math.Exp2(here), math.Exp2(there)
+	return chance - math.Log2(min(a+rate*b, b+rate*a))
 }
 
 // compareMiddle compares middle names, of which many records only have the initial.

@@ -2,13 +2,13 @@ package linkage
 
 import "github.com/antzucaro/matchr"
 
-// oneEdit tells that a letter more, less, replaced, or two neighbours swapped make one text the other (Damerau 1964). Texts
-// of two letters and less have too many neighbours to say anything.
+// oneEdit tells that a letter more, less, replaced, or two neighbours swapped make one text the other (Damerau 1964). Single
+// letters have nothing but neighbours.
 func oneEdit(a, b string) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(b)-len(a) > 1 || len(a) < 3 {
+	if len(b)-len(a) > 1 || len(a) < 2 {
 		return false
 	}
 	start := 0

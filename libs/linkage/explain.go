@@ -15,12 +15,12 @@ func (q *Question) Explain(candidate *Person) (evidence []Evidence, bits float64
 	total := q.weigh(&p)
 	names := vocabularies()
 	for f := range p.level {
+		if veto == "" && q.vetoes(&p, f) {
+			veto = names[f].veto
+		}
 		switch l := p.level[f]; {
 		case l >= 0:
 			evidence = append(evidence, Evidence{names[f].shown, names[f].levels[l], p.weight[f]})
-			if veto == "" && q.vetoes(&p, f) {
-				veto = names[f].veto
-			}
 		case q.asks(f):
 			evidence = append(evidence, Evidence{Field: names[f].shown, Level: "missing"})
 		}
@@ -39,13 +39,20 @@ func (q *Question) Explain(candidate *Person) (evidence []Evidence, bits float64
 	return append(evidence, Evidence{"prior", "people", q.prior}), total.bits, veto
 }
 
-// vetoes tells whether a field's level keeps the candidate from being certain.
+// vetoes tells whether a field's level keeps the candidate from being certain. Without first names nobody can be told from
+// those who live with them.
 func (q *Question) vetoes(p *pair, field int) bool {
-	switch q.model.veto[field][p.level[field]] {
+	veto := VetoUnlessIdentified
+	if l := p.level[field]; l != missing {
+		veto = q.model.veto[field][l]
+	} else if field != inFirst {
+		return false
+	}
+	switch veto {
 	case VetoAlways:
 		return true
 	case VetoUnlessIdentified:
-		return p.level[inSSN] != ssnExact
+		return p.level[inSSN] != ssnExact && (p.level[inIdentifier] == missing || p.level[inIdentifier] > identifierValue)
 	}
 	return false
 }

@@ -131,39 +131,51 @@ const (
 	ssnDiffer
 )
 
-// vocabulary is a field's name in models and in evidence, its veto's name, and its levels from best to worst.
+// vocabulary is a field's name in models and in evidence, its veto's name, its levels from best to worst, and which of them
+// only a mistake explains: nicknames are none, and neither is a new address.
 type vocabulary struct {
 	name, shown, veto string
 	levels            []string
-	changes           bool // people change it, so that its worst level is no error
+	slips             uint16 // a bit for each level
 }
 
-func vocabularies() [fieldCount]vocabulary {
-	street := []string{"exact", "similar", "street", "differ"}
-	sex := []string{"exact", "differ"}
-	return [fieldCount]vocabulary{
-		inFirst: {"firstName", "firstName", "first_name", []string{
-			"exact", "part", "one_edit", "nickname", "similar", "swapped", "alias", "middle_name", "sounds_alike", "initial", "differ",
-		}, false},
-		inLast: {"lastName", "lastName", "last_name", []string{
-			"exact", "part", "one_edit", "similar", "swapped", "alias", "sounds_alike", "initial", "differ",
-		}, false},
-		inMiddle: {"middleName", "middleName", "middle_name", []string{"exact", "initial", "similar", "differ"}, false},
-		inSuffix: {"suffix", "suffix", "suffix", []string{"exact", "differ"}, false},
-		inDOB: {"dob", "dob", "date_of_birth", []string{
-			"exact", "day_month_swapped", "placeholder", "one_edit", "same_year_and_day", "same_year_and_month", "same_month_and_day",
-			"same_year", "two_edits", "first_of_january", "differ",
-		}, false},
-		inSex:        {"sexAtBirth", "sexAtBirth", "sex", sex, false},
-		inSexNamed:   {"sexAtBirth given firstName", "sexAtBirth", "sex", sex, false},
-		inArea:       {"area", "area", "area", []string{"postal_code", "city", "postal_code_one_edit", "city_other_postal_code", "elsewhere", "other_state"}, true},
-		inStreet:     {"street", "street", "street", street, true},
-		inStreetNear: {"street given area", "street", "street", street, true},
-		inStreetFar:  {"street elsewhere", "street", "street", street, true},
-		inPhone:      {"phone", "phone", "phone", []string{"exact", "other_area_code", "one_edit", "differ"}, true},
-		inEmail:      {"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}, true},
-		inSSN:        {"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}, false},
-		inIdentifier: {"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "other_ending", "differ"}, true},
-		inMember:     {"memberNumber", "memberNumber", "member_number", []string{"exact", "other_ending", "differ"}, true},
+func these(levels ...int) (set uint16) {
+	for _, l := range levels {
+		set |= 1 << l
 	}
+	return set
+}
+
+func (v *vocabulary) slip(level int) bool { return v.slips&(1<<level) != 0 }
+
+func vocabularies() [fieldCount]vocabulary {
+	var all [fieldCount]vocabulary
+	all[inFirst] = vocabulary{"firstName", "firstName", "first_name", []string{
+		"exact", "part", "one_edit", "nickname", "similar", "swapped", "alias", "middle_name", "sounds_alike", "initial", "differ",
+	}, these(firstEdit, firstSimilar, firstSwapped, firstSound, firstDiffer)}
+	all[inLast] = vocabulary{"lastName", "lastName", "last_name", []string{
+		"exact", "part", "one_edit", "similar", "swapped", "alias", "sounds_alike", "initial", "differ",
+	}, these(lastEdit, lastSimilar, lastSwapped, lastSound, lastDiffer)}
+	all[inMiddle] = vocabulary{"middleName", "middleName", "middle_name", []string{"exact", "initial", "similar", "differ"}, these(middleSimilar, middleDiffer)}
+	all[inSuffix] = vocabulary{"suffix", "suffix", "suffix", []string{"exact", "differ"}, these(differ)}
+	all[inDOB] = vocabulary{"dob", "dob", "date_of_birth", []string{
+		"exact", "day_month_swapped", "placeholder", "one_edit", "same_year_and_day", "same_year_and_month", "same_month_and_day",
+		"same_year", "two_edits", "first_of_january", "differ",
+	}, ^these(dobExact)}
+	sex := []string{"exact", "differ"}
+	all[inSex] = vocabulary{"sexAtBirth", "sexAtBirth", "sex", sex, these(differ)}
+	all[inSexNamed] = vocabulary{"sexAtBirth given firstName", "sexAtBirth", "sex", sex, these(differ)}
+	all[inArea] = vocabulary{"area", "area", "area", []string{
+		"postal_code", "city", "postal_code_one_edit", "city_other_postal_code", "elsewhere", "other_state",
+	}, these(areaPostalEdit, areaCityOnly)}
+	street := []string{"exact", "similar", "street", "differ"}
+	all[inStreet] = vocabulary{"street", "street", "street", street, these(streetSimilar, streetAlone)}
+	all[inStreetNear] = vocabulary{"street given area", "street", "street", street, these(streetSimilar, streetAlone)}
+	all[inStreetFar] = vocabulary{"street elsewhere", "street", "street", street, these(streetSimilar, streetAlone)}
+	all[inPhone] = vocabulary{"phone", "phone", "phone", []string{"exact", "other_area_code", "one_edit", "differ"}, these(phoneLocal, phoneEdit)}
+	all[inEmail] = vocabulary{"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}, these(emailEdit)}
+	all[inSSN] = vocabulary{"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}, these(ssnEdit, ssnDiffer)}
+	all[inIdentifier] = vocabulary{"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "other_ending", "differ"}, these(identifierEdit)}
+	all[inMember] = vocabulary{"memberNumber", "memberNumber", "member_number", []string{"exact", "other_ending", "differ"}, 0}
+	return all
 }

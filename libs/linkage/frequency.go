@@ -27,6 +27,9 @@ func (s *commonness) name(kind Kind, part string, unseen float64) float64 {
 	return max(share, s.by.Floor)
 }
 
+// unit is what one bearer more makes a share greater by.
+func (s *commonness) unit() float64 { return 1 / (s.people + float64(s.by.Names)) }
+
 // others are those of the bearers of a value who are neither the candidate nor records of the same person once more: of few
 // bearers many are.
 func others(bearers int) float64 {

@@ -39,7 +39,8 @@ type Level struct {
 // Veto tells when a level keeps an answer from being certain; empty: never.
 type Veto string
 
-// The vetoes. Identified is whose last four digits of the number of social security agree: relatives' do not.
+// The vetoes. Identified is whose last four digits of the number of social security agree, or another number of their own:
+// relatives' do not.
 const (
 	VetoAlways           Veto = "always"
 	VetoUnlessIdentified Veto = "unless_identified"

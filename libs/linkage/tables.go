@@ -12,6 +12,7 @@ type tables struct {
 	slips             [fieldCount][mostLevels][2]float64 // log2 of how much more often than all the careful and the careless agree so far
 	spread            [fieldCount][mostLevels]float64    // log2
 	m                 [fieldCount][mostLevels]float64    // log2
+	gap               [fieldCount]float64                // what an exact agreement must be ahead of a slip, lest the careless be better off with one
 	veto              [fieldCount][mostLevels]Veto
 	expected          [mostRelatives]float64             // log2 of relatives expected to matches expected
 	shared            [fieldCount][mostRelatives]float64 // log2 of their having a value in common
@@ -40,21 +41,26 @@ func (m *Model) compile() *tables {
 			continue
 		}
 		levels := m.Fields[f].Levels
-		right := levels[0].M // what is no error
-		if v.changes {
-			right += levels[len(levels)-1].M
+		wrong := 0.0
+		for l := range levels {
+			if v.slip(l) {
+				wrong += levels[l].M
+			}
 		}
-		few, many := m.Careless.shares(1 - right)
+		few, many := m.Careless.shares(wrong)
 		for l, level := range levels {
 			t.m[f][l] = math.Log2(level.M)
 			t.weight[f][l] = math.Log2(level.M / level.U)
 			t.spread[f][l] = math.Log2(max(level.Spread, 1))
-			t.slips[f][l] = [2]float64{math.Log2(few / (1 - right)), math.Log2(many / (1 - right))}
 			t.veto[f][l] = level.Veto
+			if v.slip(l) {
+				t.slips[f][l] = [2]float64{math.Log2(few / wrong), math.Log2(many / wrong)}
+			} else if wrong < 1 {
+				t.slips[f][l] = [2]float64{math.Log2((1 - few) / (1 - wrong)), math.Log2((1 - many) / (1 - wrong))}
+			}
 		}
-		t.slips[f][0] = [2]float64{math.Log2((1 - few) / right), math.Log2((1 - many) / right)}
-		if v.changes {
-			t.slips[f][len(levels)-1] = t.slips[f][0]
+		if wrong > 0 && wrong < 1 {
+			t.gap[f] = math.Log2(many/wrong) - math.Log2((1-many)/(1-wrong))
 		}
 		for k := range t.classes {
 			share := m.Relatives[k].Shares[v.name]
@@ -71,6 +77,9 @@ func (m *Model) compile() *tables {
 // shares are how often the careful and the careless err where all together err with a share: the odds of the careless are so
 // many times those of the careful.
 func (c Careless) shares(all float64) (few, many float64) {
+	if all <= 0 || all >= 1 {
+		return all, all
+	}
 	low, high := 0.0, all
 	for range 50 {
 		few = (low + high) / 2
