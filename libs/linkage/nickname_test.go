@@ -74,7 +74,9 @@ func TestNicknameGroupsAscend(t *testing.T) {
 func TestSounds(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{
-		{"Smith", "Smyth"}, {"Smith", "Schmidt"}, {"Schmidt", "Smith"},
+		{"Smith", "Smyth"},
+		{"Smith", "Schmidt"},
+		{"Schmidt", "Smith"},
 		{"Schmidt", "Schmitt"},
 		{"Meyer", "Maier"},
 		{"Stephen", "Steven"},

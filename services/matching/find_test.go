@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -136,6 +137,7 @@ func TestAFindThatCannotBeAnswered(t *testing.T) {
 		"nobody asks":        {desk{}, lima, t.Context(), fault.Unauthenticated, "unauthenticated", 0},
 		"who may not":        {desk{}, Question{}, principal.With(t.Context(), principal.Principal{Permissions: principal.PatientRead}), fault.Denied, "permission_denied", 0},
 		"nothing":            {desk{}, Question{}, matcher(t), fault.Invalid, "invalid_request", 0},
+		"too much":           {desk{}, Question{Given: Given{City: strings.Repeat("x", longestQuestion+1)}}, matcher(t), fault.TooLarge, "question_too_large", 0},
 		"no index yet":       {desk{fault: fault.New(fault.Unavailable, "index_loading", "")}, lima, matcher(t), fault.Unavailable, "index_loading", 1},
 		"a defect":           {desk{fault: errors.New("x")}, lima, matcher(t), fault.Internal, "internal", 1},
 		"the ledger is away": {desk{index: index.New(index.Options{}), refusal: fault.Away(nil, "")}, lima, matcher(t), fault.Unavailable, "unavailable", 1},

@@ -29,6 +29,7 @@ func (r Rows) SVG() ([]byte, error) {
 	p.Title.Text, p.X.Label.Text = r.Title, r.X
 	plain(p)
 	at := func(name int) float64 { return float64(len(r.Names) - name) }
+	names := legend()
 	for i, s := range r.Series {
 		points := make(plotter.XYs, len(s.Values))
 		for name, value := range s.Values {
@@ -46,7 +47,7 @@ func (r Rows) SVG() ([]byte, error) {
 			dots.Radius, dots.Shape = vg.Points(4), draw.RingGlyph{}
 		}
 		p.Add(dots)
-		p.Legend.Add(s.Name, dots)
+		names.Add(s.Name, dots)
 	}
 	ticks := make(plot.ConstantTicks, len(r.Names))
 	for name, text := range r.Names {
@@ -54,5 +55,5 @@ func (r Rows) SVG() ([]byte, error) {
 	}
 	p.Y.Tick.Marker = ticks
 	p.Y.Min, p.Y.Max = 0, at(0)+1
-	return svg(p, width, vg.Length(len(r.Names)+6)*rowHeight)
+	return svg(p, &names, width, vg.Length(len(r.Names)+6)*rowHeight)
 }

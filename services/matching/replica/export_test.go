@@ -17,3 +17,10 @@ func Age[P People](r *Replica[P], tenant string, by time.Duration) {
 		t.used, t.full = t.used.Add(-by), time.Time{}
 	}
 }
+
+// Forget lets a test drop a tenant.
+func Forget[P People](r *Replica[P], tenant string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.forget(r.tenants[tenant])
+}

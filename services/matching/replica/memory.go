@@ -4,7 +4,9 @@ import "time"
 
 const (
 	// fullFor is how long a tenant for which there was no room is not tried again.
-	fullFor = 30 * time.Second
+	// One that is too large alone is left alone for longer: each try drops others.
+	fullFor      = 30 * time.Second
+	fullAloneFor = 10 * time.Minute
 	// A tenant that was asked about within spared is not dropped to load another one: two that do not fit together would
 	// be loaded in turns for ever.
 	spared = 30 * time.Second
@@ -33,8 +35,11 @@ func (r *Replica[P]) account(t *tenant[P], people P, why want) error {
 	for r.memory > r.o.Memory {
 		other := r.idlest(t)
 		if t.memory > r.o.Memory || other == nil || why == loading && now.Sub(other.used) < spared {
-			r.forget(t)
 			t.full = now.Add(fullFor)
+			if t.memory > r.o.Memory {
+				t.full = now.Add(fullAloneFor)
+			}
+			r.forget(t)
 			return unavailable(nil, CodeFull)
 		}
 		r.forget(other)

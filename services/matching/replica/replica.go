@@ -40,7 +40,7 @@ type Uses interface {
 // Options are the bounds of a replica. Every zero value has a default.
 type Options struct {
 	Memory int64         // bytes of all tenants together; 4 GiB
-	Loads  int           // tenants that are loaded at a time; 2
+	Loads  int           // large tenants that are loaded at a time; 2
 	WarmUp time.Duration // the longest that a process which starts is not ready for the sake of who is not loaded; 30 s
 	Now    func() time.Time
 	Meters metric.MeterProvider
@@ -74,7 +74,8 @@ type Replica[P People] struct {
 	log    *slog.Logger
 	o      Options
 	meters *meters
-	loads  chan struct{} // a place for each load
+	short  chan struct{} // places for loads: see lane
+	long   chan struct{}
 	warm   chan struct{} // closed when the process has warmed up
 
 	life    context.Context //nolint:containedctx // what the replica does for many callers ends with it, not with one of them
@@ -91,10 +92,11 @@ type Replica[P People] struct {
 func New[P People](source Source, uses Uses, empty func() P, log *slog.Logger, o Options) (*Replica[P], error) {
 	o = o.complete()
 	r := &Replica[P]{
-		source: source, uses: uses, empty: empty, log: log, o: o, loads: make(chan struct{}, o.Loads), warm: make(chan struct{}),
+		source: source, uses: uses, empty: empty, log: log, o: o, warm: make(chan struct{}),
+		short: make(chan struct{}, shortLoads), long: make(chan struct{}, o.Loads),
 		tenants: map[string]*tenant[P]{},
 	}
-	r.life, r.end = context.WithCancel(context.Background())
+	r.life, r.end = context.WithCancel(context.Background()) //nolint:gosec // close calls it
 	var err error
 	if r.meters, err = newMeters(o.Meters.Meter("mesh/index"), r.state); err != nil {
 		return nil, fmt.Errorf("index metrics: %w", err)

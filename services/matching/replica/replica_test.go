@@ -262,7 +262,12 @@ func TestMemoryIsBounded(t *testing.T) {
 		}
 		time.Sleep(31 * time.Second)
 		counts("a", 4)
+		s.asks()
 		refused(t, r, "c", replica.CodeFull)
+		asked(t, s) // each try would drop others
+		time.Sleep(10 * time.Minute)
+		refused(t, r, "c", replica.CodeFull)
+		asked(t, s, "c@")
 		counts("a", 4)
 	})
 }
@@ -392,9 +397,6 @@ func TestTheProcessWarmsUp(t *testing.T) {
 		if got := s.asks(); slices.Contains(got, "a@") {
 			t.Errorf("asked %q", got)
 		}
-		if s.under[""] > 2 {
-			t.Errorf("%d were loaded at a time", s.under[""])
-		}
 		end()
 		if got := u.noted(); !slices.Equal(got, []string{"a"}) { // to be loaded is no use
 			t.Errorf("remembered %q", got)
@@ -428,24 +430,42 @@ func TestWarmingUpEnds(t *testing.T) {
 	}
 }
 
-func TestTwoTenantsAreLoadedAtATime(t *testing.T) {
+// Large tenants are loaded two at a time, and small ones wait for none of them.
+func TestNobodySmallWaitsForSomebodyLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource()
 		r := start(t, s, &uses{}, replica.Options{Loads: 2})
-		var release []func()
+		want := map[int64]string{}
+		for id := int64(1); id <= 20; id++ {
+			for _, tenant := range []string{"a", "b", "c"} {
+				s.write(tenant, person(id, "x"))
+			}
+			want[id] = "x"
+		}
+		s.from = 4 * pageSize
+		releaseA, releaseB := s.hold("a"), s.hold("b")
 		var finds sync.WaitGroup
-		for i := range 5 {
-			tenant := strconv.Itoa(i)
-			release = append(release, s.hold(tenant))
-			finds.Go(func() { sees(t, r, tenant, map[int64]string{}) })
+		finds.Go(func() { sees(t, r, "a", want) })
+		finds.Go(func() { sees(t, r, "b", want) })
+		synctest.Wait()
+		finds.Go(func() { sees(t, r, "c", want) })
+		for i := range 10 {
+			sees(t, r, strconv.Itoa(i), map[int64]string{})
 		}
 		synctest.Wait()
-		for _, let := range release {
-			let()
+		if !s.deep["a"] || !s.deep["b"] || s.deep["c"] {
+			t.Errorf("large loads under way: %v", s.deep)
 		}
+		releaseA()
+		synctest.Wait()
+		if !s.deep["c"] {
+			t.Error("the next does not go on though there is a place")
+		}
+		releaseB()
 		finds.Wait()
-		if s.under[""] != 2 {
-			t.Errorf("%d were loaded at a time", s.under[""])
+		for _, tenant := range []string{"a", "b", "c"} { // every place is free again
+			replica.Forget(r, tenant)
+			sees(t, r, tenant, want)
 		}
 	})
 }

@@ -24,7 +24,8 @@ type source struct {
 	err     error
 	asked   []string                 // tenant@since of each first page
 	held    map[string]chan struct{} // pages of a tenant wait until it closes
-	under   map[string]int           // loads under way, and the most at a time under ""
+	from    int64                    // held only where pages begin after this id
+	deep    map[string]bool          // tenants of whom pages behind that were asked for
 }
 
 type record struct {
@@ -36,7 +37,7 @@ type record struct {
 const pageSize = 3
 
 func newSource() *source {
-	return &source{tenants: map[string]*record{}, under: map[string]int{}, held: map[string]chan struct{}{}}
+	return &source{tenants: map[string]*record{}, deep: map[string]bool{}, held: map[string]chan struct{}{}}
 }
 
 func (s *source) of(tenant string) *record {
@@ -92,21 +93,14 @@ func (s *source) Page(ctx context.Context, tenant, since string, after int64, li
 	if after == 0 {
 		s.asked = append(s.asked, tenant+"@"+since)
 	}
-	if since == "" {
-		s.under[tenant]++
-		s.under[""] = max(s.under[""], len(s.under)-1)
-		defer func() {
-			s.mu.Lock()
-			defer s.mu.Unlock()
-			if s.under[tenant]--; s.under[tenant] == 0 {
-				delete(s.under, tenant)
-			}
-		}()
+	if s.from > 0 && after >= s.from {
+		s.deep[tenant] = true
 	}
 	page, err, held := s.page(tenant, since, after, limit), s.err, s.held[tenant]
 	if err == nil && since != "" && since[0] != page.Position[0] {
 		err = fault.New(fault.Conflict, feed.CodeLost, "lost")
 	}
+	held = s.unless(after, held)
 	s.mu.Unlock()
 	if held != nil {
 		select {
@@ -116,6 +110,14 @@ func (s *source) Page(ctx context.Context, tenant, since string, after int64, li
 		}
 	}
 	return page, err
+}
+
+// unless lets pages through that begin before what is held.
+func (s *source) unless(after int64, held chan struct{}) chan struct{} {
+	if after < s.from {
+		return nil
+	}
+	return held
 }
 
 func (s *source) page(tenant, since string, after int64, limit int) feed.Page {

@@ -16,7 +16,9 @@ var _ patient.FeedStore = (*Store)(nil)
 const (
 	// The position is read before the people: what changes in between is told now, and once more the next time. Only a
 	// primary gives one; a standby refuses to read an unlogged table, and does not know which transactions are under way.
-	position = `SELECT id::text || '.' || xmin::text || '/' || pg_current_snapshot()::text FROM feed_epoch`
+	position = `
+	SELECT id::text || '.' || xmin::text || '.' || (SELECT oid FROM pg_database WHERE datname = current_database())::text
+		|| '/' || pg_current_snapshot()::text FROM feed_epoch`
 	// The statements of the feed are planned once, for indexes, whatever the statistics say: those are of the transactions
 	// before, and of the time before an import. To plan who changed takes several times as long as to find them.
 	planOnce = `

@@ -51,9 +51,9 @@ func serve(ctx context.Context) error {
 	defer db.Close()
 
 	kept := store.New(db)
-	parser := linkage.NewParser()
+	parts := index.Options{Parser: linkage.NewParser(), Scans: make(chan struct{}, 1)}
 	indexes, err := replica.New(peer.NewPeople(p.Peers.Caller("patient", p.Keyring, p.Name)), kept,
-		func() *index.Index { return index.New(index.Options{Parser: parser}) }, p.Logger,
+		func() *index.Index { return index.New(parts) }, p.Logger,
 		replica.Options{Memory: c.indexMemory(), Loads: c.IndexLoads, WarmUp: c.WarmUp})
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@
 //
 //	load --file people.csv                   into the first demo tenant of $MESH_DIR/demo.json
 //	load --file people.csv --verify          and reads every one of them back
+//	load --file people.csv --import          in one stream, many times as fast
 //	load --file people.csv --map dob=born    where the column of the dates of birth is headed "born"
 //	load train                               trains the tenant's matching model: see load train --help
 //
@@ -48,6 +49,7 @@ type settings struct {
 	demo    string
 	tenant  int
 	verify  bool
+	stream  bool
 }
 
 func parse(args []string) (settings, error) {
@@ -57,6 +59,7 @@ func parse(args []string) (settings, error) {
 	s.where(flags)
 	flags.IntVar(&s.options.Workers, "workers", 16, "requests under way at a time")
 	flags.BoolVar(&s.verify, "verify", false, "read every created patient back and compare it")
+	flags.BoolVar(&s.stream, "import", false, "send all in one stream, to the import")
 	flags.StringVar(&s.options.Label, "label", "", "load the same file once more: its people are created again, once for each label")
 	flags.StringVar(&s.options.PlaceholderName, "placeholder-name", "", "what to write where a first or last name is missing")
 	flags.StringVar(&s.options.PlaceholderDOB, "placeholder-dob", "", "what to write where the date of birth is missing, YYYY-MM-DD")
@@ -130,7 +133,11 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	err = l.Send(ctx)
+	if s.stream {
+		err = l.Import(ctx)
+	} else {
+		err = l.Send(ctx)
+	}
 	if err == nil && s.verify {
 		err = l.Verify(ctx)
 	}
