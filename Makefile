@@ -44,7 +44,7 @@ unit: build race-programs ## only the tests
 	@$(if $(CC_FOUND),,echo 'no C compiler here: the tests run without the race detector')
 	go test -vet=off -run TestS3 ./services/attachment/cmd/attachment
 	@# The detector's shadow memory hides what a program holds: that bound is looked at in the programs as they are shipped.
-	MESH_BIN_DIR=$(CURDIR)/bin bin/mesh env -- go test -vet=off -run 'TestContentOfItsOwnMesh/memory' ./tools/e2e
+	MESH_BIN_DIR=$(CURDIR)/bin bin/mesh env -- go test -vet=off -run 'Test(Content|Import)OfItsOwnMesh/memory' ./tools/e2e
 	$(RACE) MESH_BIN_DIR=$(CURDIR)/$(if $(CC_FOUND),.bin/race,bin) bin/mesh env -- go test $(RACE_FLAG) $(TEST_TAGS) -vet=off -timeout 10m $(PACKAGES)
 
 .PHONY: race-programs
@@ -97,6 +97,12 @@ load: ## put a CSV of people into the running mesh: make load FILE=people.csv AR
 	@mkdir -p bin
 	go build -o bin/ ./tools/load/cmd/load
 	bin/load $(ARGS) "$(FILE)"
+
+.PHONY: train
+train: ## train the matching model of the running mesh's first tenant: make train ARGS=--activate
+	@mkdir -p bin
+	@go build -o bin/ ./tools/load/cmd/load
+	@bin/load train $(ARGS)
 
 .PHONY: synth
 synth: ## make people up, with their truth: make synth ARGS='--people 1000 --duplicated 0.2 --out people.ndjson --truth truth.tsv'

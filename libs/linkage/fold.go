@@ -1,7 +1,7 @@
 package linkage
 
 import (
-	"strings"
+	"slices"
 	"unicode"
 	"unicode/utf8"
 
@@ -18,11 +18,19 @@ func Fold(s string) string {
 	if folded, ok := foldASCII(s); ok {
 		return folded
 	}
-	var b strings.Builder
-	for word := range words(s) {
-		b.WriteString(word.text)
+	return folded(slices.Collect(words(s)))
+}
+
+// folded is the fold that words make up.
+func folded(ws []word) string {
+	if len(ws) == 0 {
+		return ""
 	}
-	return norm.NFC.String(b.String()) // what stood apart may stand in another order now
+	text := joined(ws)
+	if ascii(text) {
+		return text
+	}
+	return norm.NFC.String(text) // what stood apart may stand in another order now
 }
 
 // plain tells that a text is its own fold, as most stored numbers and many texts are.

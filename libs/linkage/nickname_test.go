@@ -75,6 +75,8 @@ func TestSounds(t *testing.T) {
 	t.Parallel()
 	for _, pair := range [][2]string{
 		{"Smith", "Smyth"},
+		{"Smith", "Schmidt"},
+		{"Schmidt", "Smith"},
 		{"Schmidt", "Schmitt"},
 		{"Meyer", "Maier"},
 		{"Stephen", "Steven"},

@@ -33,13 +33,18 @@ func Parse(kind Kind, raw string) *Text { return standard().Parse(kind, raw) }
 
 // Parse brings a text into its normal forms. It takes anything and always gives a Text.
 func (p *Parser) Parse(kind Kind, raw string) *Text {
-	t := &Text{Raw: raw, Fold: Fold(raw)}
 	var w [MaxParts * 2]word
 	ws := w[:0]
 	for word := range words(raw) {
 		if ws = append(ws, word); len(ws) == cap(ws) {
 			break
 		}
+	}
+	t := &Text{Raw: raw}
+	if len(ws) < cap(ws) {
+		t.Fold = folded(ws)
+	} else { // there may be more
+		t.Fold = Fold(raw)
 	}
 	if kind == Blank || len(ws) == 0 || placeholder(kind, raw, ws) {
 		t.Missing = true

@@ -13,7 +13,7 @@ func TestPlaceholders(t *testing.T) {
 			Given,
 			[]string{
 				"Baby", "baby boy", "Baby Girl", "BabyBoy", "Baby Boy A", "Twin B", "Newborn", "Infant", "Baby Girl Maria", "Babygirl Maria", "Infant of Maria", "Boy 2", "Unknown", "UNK", "none",
-				"No Name", "n/a", "N.A.", "XXX", "zzz", "999", "0000", "Test", "Testing", "???", "-", ".", "Null", "NFN", "FNU", "Unbekannt", "aaaa", "ZZTest", "no first name",
+				"No Name", "n/a", "N.A.", "XXX", "zzz", "999", "0000", "Test", "Testing", "???", "-", ".", "Null", "NFN", "FNU", "Unbekannt", "aaaa", "ZZTest", "Zzzsample", "no first name",
 			},
 			[]string{"Na", "Baby John", "Bo", "X", "Ann", "Testa", "Nona", "Roy", "Twinkle", "😀", "J", "Babette", "Ana", "Nil", "Oo"},
 		},

@@ -125,18 +125,14 @@ func exact(q query, found index.Found) Answer {
 	return a
 }
 
-// probable is the answer of a probabilistic find. Who comes behind the first is behind it by less than nothing.
+// probable is the answer of a probabilistic find. Who comes behind the first is not ahead of the second.
 func probable(model *linkage.Model, found index.Found) Answer {
 	a := Answer{Matches: make([]Match, len(found.Hits)), Total: found.Total, Truncated: found.Truncated}
 	for i, hit := range found.Hits {
-		other := found.Second
-		if i > 0 {
-			other = found.Hits[0].Bits
-		}
 		shown, bits := weighed(hit.Evidence, hit.Veto)
 		a.Matches[i] = Match{
 			Patient: hit.Demographics, Score: score(bits), Evidence: shown,
-			Grade: model.Grade(bits, other, hit.Veto, found.Truncated),
+			Grade: model.Grade(bits, found.Second, hit.Veto, found.Truncated),
 		}
 	}
 	return a

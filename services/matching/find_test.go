@@ -5,17 +5,20 @@ import (
 	"errors"
 	"math"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/uuid"
 	"go.opentelemetry.io/otel/metric/noop"
+	"pgregory.net/rapid"
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/libs/web/body"
 	"github.com/patient-mesh/patient-mesh/services/matching/index"
 )
 
@@ -85,7 +88,7 @@ func (d *desk) Keep(_ context.Context, e audit.Entry) error {
 	return d.refusal
 }
 
-func (d *desk) service(t *testing.T) *Service {
+func (d *desk) service(t rapid.TB) *Service {
 	t.Helper()
 	meters, err := NewMeters(noop.Meter{})
 	if err != nil {
@@ -96,7 +99,11 @@ func (d *desk) service(t *testing.T) *Service {
 
 func matcher(t *testing.T) context.Context {
 	t.Helper()
-	return principal.With(t.Context(), principal.Principal{
+	return allowed(t.Context())
+}
+
+func allowed(ctx context.Context) context.Context {
+	return principal.With(ctx, principal.Principal{
 		TenantID: uuid.NewString(), Kind: principal.APIKey, CredentialID: "key", Permissions: principal.MatchRead,
 	})
 }
@@ -136,6 +143,7 @@ func TestAFindThatCannotBeAnswered(t *testing.T) {
 		"nobody asks":        {desk{}, lima, t.Context(), fault.Unauthenticated, "unauthenticated", 0},
 		"who may not":        {desk{}, Question{}, principal.With(t.Context(), principal.Principal{Permissions: principal.PatientRead}), fault.Denied, "permission_denied", 0},
 		"nothing":            {desk{}, Question{}, matcher(t), fault.Invalid, "invalid_request", 0},
+		"too much":           {desk{}, Question{Given: Given{City: strings.Repeat("x", longestQuestion+1)}}, matcher(t), fault.TooLarge, "question_too_large", 0},
 		"no index yet":       {desk{fault: fault.New(fault.Unavailable, "index_loading", "")}, lima, matcher(t), fault.Unavailable, "index_loading", 1},
 		"a defect":           {desk{fault: errors.New("x")}, lima, matcher(t), fault.Internal, "internal", 1},
 		"the ledger is away": {desk{index: index.New(index.Options{}), refusal: fault.Away(nil, "")}, lima, matcher(t), fault.Unavailable, "unavailable", 1},
@@ -155,6 +163,40 @@ func TestAFindWaitsASecondForItsIndex(t *testing.T) {
 		_, err := d.service(t).Find(matcher(t), Question{Given: Given{LastName: "Lima"}})
 		if f := fault.Of(err); f.Code != "index_behind" || f.RetryAfter != time.Second || time.Since(began) != time.Second || len(d.kept) != 1 {
 			t.Errorf("%v after %v", err, time.Since(began))
+		}
+	})
+}
+
+// Whatever is stored and whatever is asked, a find answers, and whoever is stored is found by all that is stored.
+func TestAnythingCanBeAsked(t *testing.T) {
+	t.Parallel()
+	text := rapid.OneOf(rapid.StringN(0, 20, 80), rapid.SampledFrom([]string{
+		"", "Ana", "O'Brien", "van der Berg-Lima", "李", "محمد", "😀", "...", "Z\u0301\u0323oe", "x", "Jr", "12 Main St Apt 4", "04101-1234", "(207) 555-0134", "a@b.example",
+	}))
+	rapid.Check(t, func(t *rapid.T) {
+		d := &desk{index: index.New(index.Options{})}
+		var given Given
+		for i := range Demographics {
+			clean, code, _ := body.CleanText(text.Draw(t, i.String()), i.Limit())
+			if code == "" && !strings.EqualFold(clean, "n/a") {
+				given[i] = clean
+			}
+		}
+		given[DOB], given[SexAtBirth], given[Last4SSN] = "1980-02-29", "female", "6789"
+		stored := given.person()
+		stored.ID, stored.Gender, stored.Race, stored.Ethnicity = 7, "Unknown", "Unknown", "Unknown"
+		d.index.Apply([]linkage.Demographics{stored})
+		s := d.service(t)
+		for _, exact := range []bool{false, true} {
+			a, err := s.Find(allowed(t.Context()), Question{Given: given, Exact: &exact})
+			if err != nil || len(a.Matches) != 1 || a.Matches[0].Patient.FirstName != given[FirstName] {
+				t.Fatalf("exact %t: %+v, %v", exact, a, err)
+			}
+		}
+		other := given
+		other[rapid.IntRange(0, int(Demographics)-1).Draw(t, "field")] = ""
+		if _, err := s.Find(allowed(t.Context()), Question{Given: other}); err != nil {
+			t.Fatal(err)
 		}
 	})
 }

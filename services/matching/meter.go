@@ -15,7 +15,11 @@ import (
 type Meters struct {
 	duration metric.Float64Histogram
 	scored   metric.Int64Histogram
+	known    map[series]metric.MeasurementOption // to make one costs as much as to count
 }
+
+// series is what finds are counted apart by.
+type series struct{ mode, outcome string }
 
 // NewMeters makes them.
 func NewMeters(meter metric.Meter) (*Meters, error) {
@@ -26,23 +30,29 @@ func NewMeters(meter metric.Meter) (*Meters, error) {
 		return nil, fmt.Errorf("matching metrics: %w", err)
 	}
 	scored, err := meter.Int64Histogram("matching.find.candidates", metric.WithUnit("{patient}"),
-		metric.WithDescription("How many candidates a find compared, by mode."),
+		metric.WithDescription("How many candidates a find compared, by mode and outcome."),
 		metric.WithExplicitBucketBoundaries(0, 1, 3, 10, 30, 100, 300, 1000, 3000, 10000))
 	if err != nil {
 		return nil, fmt.Errorf("matching metrics: %w", err)
 	}
-	return &Meters{duration: duration, scored: scored}, nil
+	known := map[series]metric.MeasurementOption{}
+	for _, mode := range []string{"exact", "probabilistic"} {
+		for _, outcome := range []string{"found", "nobody", "unavailable", "failed"} {
+			known[series{mode, outcome}] = metric.WithAttributeSet(attribute.NewSet(attribute.String("mode", mode), attribute.String("outcome", outcome)))
+		}
+	}
+	return &Meters{duration: duration, scored: scored, known: known}, nil
 }
 
 // count notes one find.
 func (m *Meters) count(ctx context.Context, exact bool, a Answer, scored int, took time.Duration, err error) {
-	mode := attribute.String("mode", "probabilistic")
+	s := series{mode: "probabilistic", outcome: outcome(a, err)}
 	if exact {
-		mode = attribute.String("mode", "exact")
+		s.mode = "exact"
 	}
-	m.duration.Record(ctx, took.Seconds(), metric.WithAttributes(mode, attribute.String("outcome", outcome(a, err))))
+	m.duration.Record(ctx, took.Seconds(), m.known[s])
 	if err == nil {
-		m.scored.Record(ctx, int64(scored), metric.WithAttributes(mode))
+		m.scored.Record(ctx, int64(scored), m.known[s])
 	}
 }
 

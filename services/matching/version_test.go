@@ -33,6 +33,7 @@ type memory struct {
 	away    bool
 	asked   int                    // trips
 	between func(m *memory)        // happens once, before the next write
+	reading func(m *memory)        // happens once, after the next look at where a tenant stands
 	looked  func(tenants []string) // is told of each look
 }
 
@@ -60,7 +61,12 @@ func (m *memory) standing(tenant string) matching.Standing {
 func (m *memory) Standing(_ context.Context, tenant string) (matching.Standing, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.standing(tenant), m.trip()
+	seen := m.standing(tenant)
+	if reading := m.reading; reading != nil {
+		m.reading = nil
+		reading(m)
+	}
+	return seen, m.trip()
 }
 
 func (m *memory) overtake() {
@@ -478,5 +484,30 @@ func TestAPageBeginsWithTheDefault(t *testing.T) {
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%+v: %s", test.part, diff)
 		}
+	}
+}
+
+// A read that began before an activation and ended after it does not bring the old model back.
+func TestAReadThatTookLongBringsNothingBack(t *testing.T) {
+	t.Parallel()
+	v, m := versions(nil)
+	add(t, v, 1)
+	add(t, v, 2)
+	if _, _, err := v.Activate(as(principal.All), 1, anyway); err != nil {
+		t.Fatal(err)
+	}
+	fresh := another(m, nil)
+	m.reading = func(m *memory) { // what it read is old by now
+		m.mu.Unlock()
+		defer m.mu.Lock()
+		if _, _, err := fresh.Activate(as(principal.All), 2, anyway); err != nil {
+			t.Error(err)
+		}
+	}
+	if got := active(t, fresh, tenant); got != 2 {
+		t.Errorf("%v is active, want 2", got)
+	}
+	if got := active(t, fresh, tenant); got != 2 {
+		t.Errorf("then %v is active, want 2", got)
 	}
 }

@@ -3,57 +3,20 @@ package patient
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/google/uuid"
 
-	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 )
 
-// Lines of an import are stored so many at a time, in one transaction. Those under an idempotency key are kept in blocks of
-// so many numbers, and no batch reaches from one block into the next.
+// ImportBatch is how many lines of an import are stored at a time, at most, in one transaction. Under an idempotency key they
+// are in blocks of so many numbers, and no batch reaches from one block into the next.
 const ImportBatch = 1000
-
-// MostChildren is how many children of a kind may come with a patient.
-const MostChildren = 100
-
-// Digest is what tells one line's content from another's.
-type Digest [16]byte
-
-// Draft is a line of an import as it was read.
-type Draft struct {
-	Line        int64 // its number, from 1
-	Digest      Digest
-	Patient     Input
-	Addresses   []AddressInput
-	Contacts    []ContactInput
-	Aliases     []AliasInput
-	Identifiers []IdentifierInput
-	// Refusal is why the line cannot be taken, given the rules that it breaks; nil when nothing is wrong with it.
-	Refusal func(b Broken) error
-}
-
-// Broken is the rules that a draft breaks: the patient's, and those of the children at each place.
-type Broken struct {
-	Patient                                   []fault.Field
-	Addresses, Contacts, Aliases, Identifiers map[int][]fault.Field
-}
-
-// Newcomer is a patient with children who are to be stored together.
-type Newcomer struct {
-	Line   int64
-	Digest Digest
-	Patient
-	Addresses   []Address
-	Contacts    []Contact
-	Aliases     []Alias
-	Identifiers []Identifier
-	Entry       audit.Entry
-}
 
 // Imported is what became of a line: the patient's id, or why there is none.
 type Imported struct {
@@ -84,8 +47,8 @@ type ImportStore interface {
 
 const (
 	// ImportLease is how long a run that is heard of no more keeps others under its key from beginning.
-	ImportLease = 15 * time.Second
-	holdEvery   = ImportLease / 5
+	ImportLease = 6 * time.Second
+	holdEvery   = ImportLease / 3
 	// batchTime is the longest that a batch may take.
 	batchTime = 30 * time.Second
 	// Imports under way at a time: of all tenants, and of one. Each holds some batches in memory.
@@ -211,14 +174,15 @@ func (m *Import) End() error {
 	return m.verbs.Store.EndImport(ctx, m.run)
 }
 
-// Store stores the drafts that break no rule, all of one block, in one transaction: what is begun is ended, whether or not
-// somebody waits for it. The outcomes are in the drafts' order. With an error none of them is known.
-func (m *Import) Store(ctx context.Context, drafts []Draft) ([]Imported, error) {
-	out := make([]Imported, len(drafts))
-	newcomers, places := make([]Newcomer, 0, len(drafts)), make([]int, 0, len(drafts))
+// Store stores so many lines, those that break no rule, all of one block, in one transaction: what is begun is ended, whether or
+// not somebody waits for it. Each is read when its turn comes, and not kept. The outcomes are in the lines' order. With an error
+// none of them is known.
+func (m *Import) Store(ctx context.Context, number int, read func(n int) Draft) ([]Imported, error) {
+	out := make([]Imported, number)
+	newcomers, places := make([]Newcomer, 0, number), make([]int, 0, number)
 	now := m.verbs.Service.now()
-	for n := range drafts {
-		one, refusal, err := m.verbs.make(ctx, &drafts[n], now)
+	for n := range number {
+		one, refusal, err := m.verbs.make(ctx, read(n), now)
 		if err != nil {
 			return nil, err
 		}
@@ -231,6 +195,14 @@ func (m *Import) Store(ctx context.Context, drafts []Draft) ([]Imported, error) 
 	if len(newcomers) == 0 {
 		return out, nil
 	}
+	stored, err := m.store(ctx, newcomers)
+	for n := range stored {
+		out[places[n]] = stored[n]
+	}
+	return out, err
+}
+
+func (m *Import) store(ctx context.Context, newcomers []Newcomer) ([]Imported, error) {
 	if m.lost.Err() != nil {
 		return nil, context.Cause(m.lost)
 	}
@@ -240,90 +212,9 @@ func (m *Import) Store(ctx context.Context, drafts []Draft) ([]Imported, error) 
 	if err != nil {
 		return nil, err
 	}
-	full := false
-	for n, place := range places {
-		out[place] = stored[n]
-		full = full || fault.Is(stored[n].Err, fault.PlanLimit)
+	full := func(one Imported) bool { return fault.Is(one.Err, fault.PlanLimit) }
+	if slices.ContainsFunc(stored, full) { // one for all of the batch
+		err = m.verbs.Service.Store.Keep(ctx, m.verbs.Service.entry(ctx, auditCreate, 0).Failed())
 	}
-	if full { // one for all of the batch
-		if err := m.verbs.Service.Store.Keep(ctx, m.verbs.Service.entry(ctx, auditCreate, 0).Failed()); err != nil {
-			return nil, err
-		}
-	}
-	return out, nil
-}
-
-// make is what a draft says, by the rules of single creates, or why it is refused. The entry tells of the patient and of the
-// children that come with it.
-func (i *Imports) make(ctx context.Context, d *Draft, now time.Time) (made Newcomer, refusal, err error) {
-	one := Newcomer{Line: d.Line, Digest: d.Digest}
-	var b Broken
-	one.Patient, b.Patient = New(d.Patient, now)
-	one.Addresses, b.Addresses = newChildren[Address](d.Addresses, now)
-	one.Contacts, b.Contacts = newChildren[Contact](d.Contacts, now)
-	one.Aliases, b.Aliases = newChildren[Alias](d.Aliases, now)
-	one.Identifiers, b.Identifiers = newChildren[Identifier](d.Identifiers, now)
-	if refusal := d.Refusal(b); refusal != nil {
-		return one, refusal, nil
-	}
-	if err := i.complete(ctx, d, &one, now); err != nil {
-		return one, nil, err
-	}
-	one.Entry = i.Service.entry(ctx, auditCreate, 0)
-	return one, rivals(one.Identifiers, now), nil
-}
-
-// newChildren makes children of inputs, and tells the rules that each breaks.
-func newChildren[N any, I ChildInput[N]](inputs []I, now time.Time) (list []N, broken map[int][]fault.Field) {
-	if len(inputs) == 0 {
-		return nil, nil
-	}
-	list = make([]N, len(inputs))
-	for n, in := range inputs {
-		var faults []fault.Field
-		if list[n], faults = in.New(now); len(faults) > 0 {
-			if broken == nil {
-				broken = map[int][]fault.Field{}
-			}
-			broken[n] = faults
-		}
-	}
-	return list, broken
-}
-
-// complete fills in what children take from elsewhere, and gives them their ids.
-func (i *Imports) complete(ctx context.Context, d *Draft, one *Newcomer, now time.Time) error {
-	if complete := i.Identifiers.Complete; complete != nil {
-		for n, in := range d.Identifiers {
-			whole, err := complete(ctx, in)
-			if err != nil {
-				return err
-			}
-			one.Identifiers[n], _ = whole.New(now) // what is filled in breaks no rule that was kept before
-		}
-	}
-	return errors.Join(number(i.Service, one.Addresses), number(i.Service, one.Contacts), number(i.Service, one.Aliases), number(i.Service, one.Identifiers))
-}
-
-func number[N any, P Noun[N]](s *Service, list []N) error {
-	for n := range list {
-		id, err := s.NewID()
-		if err != nil {
-			return err
-		}
-		P(&list[n]).Base().ID = id.String()
-	}
-	return nil
-}
-
-// rivals is the fault of an identifier that another one before it forbids.
-func rivals(list []Identifier, now time.Time) error {
-	for n := range list {
-		for m := range n {
-			if list[n].Rivals(list[m], now) {
-				return IdentifierExists()
-			}
-		}
-	}
-	return nil
+	return stored, err
 }

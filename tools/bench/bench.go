@@ -55,6 +55,7 @@ func parts() []part {
 		{"read", (*Bench).read},
 		{"echo", (*Bench).echo},
 		{"content", (*Bench).content},
+		{"import", (*Bench).imports},
 		{"audit", (*Bench).audit},
 		{"token", (*Bench).token},
 		{"sign-in", (*Bench).signIn},

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -31,30 +30,31 @@ const (
 // find measures GET /v3/patient/find among so many people, beside a v3 read. They are made up, and come by import; who is
 // asked for is one of them as another system keeps the record, with its errors.
 func (b *Bench) find(ctx context.Context) error {
-	crowd, err := b.people(ctx)
+	t, err := b.newTenant(ctx, "find")
 	if err != nil {
 		return err
 	}
-	took, err := b.loaded(ctx, crowd.targets("")[0])
+	crowd, err := b.findable(ctx, t)
 	if err != nil {
 		return err
 	}
-	id, err := b.newPatient(ctx)
+	loading, err := b.loaded(ctx, t, crowd.targets("")[0])
 	if err != nil {
 		return err
 	}
-	plan := func(targets ...string) traffic.Plan {
-		return b.through(traffic.Plan{Method: http.MethodGet, Targets: targets, Connections: findConnections})
+	var one struct{ ID int64 }
+	if err := t.call(ctx, http.MethodPost, "/v3/patient", person, &one); err != nil {
+		return err
 	}
 	alone := traffic.Plan{
 		Method: http.MethodGet, Targets: crowd.targets(""), Connections: findConnections, Address: b.mesh.Address("matching"),
-		Sign: &traffic.Sign{MeshKey: b.mesh.MeshKey(), Principal: b.principal()},
+		Sign: &traffic.Sign{MeshKey: b.mesh.MeshKey(), Principal: b.of(t.id)},
 	}
 	subjects := []subject{
-		b.asking("find", plan(crowd.targets("")...), mesh.Gateway, "matching", "patient", "tenant"),
-		b.asking("exact find", plan(crowd.targets("&exact=true")...), mesh.Gateway, "matching", "patient", "tenant"),
+		b.measured("find", t.asks(crowd.targets("")...), "", b.clock(mesh.Gateway, "matching", "patient", "tenant")),
+		b.measured("exact find", t.asks(crowd.targets("&exact=true")...), "", b.clock(mesh.Gateway, "matching", "patient", "tenant")),
 		b.asking("find by the matching service alone", alone, "matching", "patient", "tenant"),
-		b.asking("v3 read", plan("/v3/patient/"+strconv.FormatInt(id, 10)), mesh.Gateway, "patient", "tenant"),
+		b.measured("v3 read", t.asks("/v3/patient/"+strconv.FormatInt(one.ID, 10)), "", b.clock(mesh.Gateway, "patient", "tenant")),
 	}
 	found, err := b.interleave(ctx, "find", subjects)
 	if err != nil {
@@ -73,7 +73,7 @@ func (b *Bench) find(ctx context.Context) error {
 	}
 	b.report.table(full)
 	b.findHeadlines(found["find"])
-	return b.findNotes(crowd, took)
+	return b.findNotes(crowd, loading)
 }
 
 func (b *Bench) findHeadlines(f sample) {
@@ -112,8 +112,8 @@ func (c crowd) targets(more string) []string {
 	return targets
 }
 
-// people imports everybody's first record. What others keep of some of them becomes the questions.
-func (b *Bench) people(ctx context.Context) (c crowd, err error) {
+// findable imports everybody's first record. What others keep of some of them becomes the questions.
+func (b *Bench) findable(ctx context.Context, t tenant) (c crowd, err error) {
 	b.say(fmt.Sprintf("importing %d people", b.options.People))
 	g, err := synth.New(synth.Options{
 		Seed: findSeed, People: int64(b.options.People), Duplicated: min(1, float64(findQuestions)/float64(b.options.People)), Intensity: 1, Complete: true,
@@ -129,7 +129,7 @@ func (b *Bench) people(ctx context.Context) (c crowd, err error) {
 		feed.CloseWithError(err)
 		written <- err
 	}()
-	err = b.imported(ctx, lines)
+	err = t.imports(ctx, lines, b.options.People)
 	_ = lines.CloseWithError(io.ErrClosedPipe) // so that nobody writes for ever
 	err = errors.Join(err, <-written)
 	c.took = time.Since(began)
@@ -177,41 +177,13 @@ func asked(r synth.Record, n int) string {
 	return q.Encode()
 }
 
-// imported sends lines and reads the answer to the end.
-func (b *Bench) imported(ctx context.Context, lines io.Reader) error {
-	request, err := http.NewRequestWithContext(ctx, http.MethodPost, b.mesh.URL()+"/v3/patient/import", lines)
-	if err != nil {
-		return err
-	}
-	request.Header.Set("Authorization", "Bearer "+b.mesh.Demo().Tenants[0].APIKey)
-	request.Header.Set("Content-Type", "application/x-ndjson")
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return err
-	}
-	defer response.Body.Close() //nolint:errcheck // it was only read
-	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("import: %s", response.Status)
-	}
-	var last struct{ Created, Failed int }
-	for answers := json.NewDecoder(response.Body); answers.More(); {
-		if err := answers.Decode(&last); err != nil {
-			return err
-		}
-	}
-	if last.Failed > 0 || last.Created != b.options.People {
-		return fmt.Errorf("import: %d created of %d, %d failed", last.Created, b.options.People, last.Failed)
-	}
-	return nil
-}
-
 // loaded waits until a find is answered, and tells how long that took.
-func (b *Bench) loaded(ctx context.Context, target string) (time.Duration, error) {
+func (b *Bench) loaded(ctx context.Context, t tenant, target string) (time.Duration, error) {
 	ctx, cancel := context.WithTimeout(ctx, loadLimit)
 	defer cancel()
 	began := time.Now()
 	for {
-		err := b.get(ctx, target)
+		err := t.call(ctx, http.MethodGet, target, "", &struct{}{})
 		if err == nil {
 			return time.Since(began), nil
 		}

@@ -49,17 +49,26 @@ func (b *Bench) machine(ctx context.Context) error {
 
 // quiet looks whether something else is at work, and says so beside the figures.
 func (b *Bench) quiet() {
-	raw, err := os.ReadFile("/proc/loadavg")
-	if err != nil {
-		return
-	}
-	load, _, _ := strings.Cut(string(raw), " ")
-	if busy, err := strconv.ParseFloat(load, 64); err == nil && busy > quietLoad {
+	if load, busy := Busy(); busy {
 		text := "The machine was busy with other things when this began (load average " + load + "): figures are low and unsteady."
 		b.say(text)
 		b.report.note(text)
 	}
 }
+
+// Busy tells whether the machine has other things to do than to be measured, and its load average.
+func Busy() (load string, busy bool) {
+	raw, err := os.ReadFile("/proc/loadavg")
+	if err != nil {
+		return "", false
+	}
+	load, _, _ = strings.Cut(string(raw), " ")
+	average, err := strconv.ParseFloat(load, 64)
+	return load, err == nil && average > quietLoad
+}
+
+// Processor is what the machine's is called.
+func Processor() string { return valueOf("/proc/cpuinfo", "model name") }
 
 // quietLoad is a load average at which nothing else disturbs.
 const quietLoad = 0.5

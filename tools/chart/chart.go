@@ -3,11 +3,11 @@ package chart
 
 import (
 	"bytes"
-	"image/color"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
+	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
 )
 
@@ -43,16 +43,19 @@ const (
 	Dashed      // something to compare with
 )
 
-// Width and height of a figure.
+// Width and height of a figure, what is left free round it, and the room for the names of the series at its right.
 const (
-	width  = 16 * vg.Centimeter
+	width  = 20 * vg.Centimeter
 	height = 9 * vg.Centimeter
+	margin = 3 * vg.Millimeter
+	aside  = 5 * vg.Centimeter
+	head   = 6 * vg.Millimeter
 )
 
 // SVG draws. Nothing is behind the figure: its lines and letters are of a grey that shows on white and on black.
 func (c Chart) SVG() ([]byte, error) {
 	p := plot.New()
-	p.BackgroundColor = color.Transparent
+	p.BackgroundColor = plainBackground()
 	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = c.Title, c.X, c.Y
 	plain(p)
 	if c.LogX {
@@ -61,16 +64,24 @@ func (c Chart) SVG() ([]byte, error) {
 	if c.LogY {
 		p.Y.Scale, p.Y.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
 	}
+	names := legend()
 	for i, s := range c.Series {
-		if err := s.add(p, hue(i)); err != nil {
+		if err := s.add(p, &names, i); err != nil {
 			return nil, err
 		}
 	}
 	if r := c.Range; r != nil {
 		p.X.Min, p.X.Max, p.Y.Min, p.Y.Max = r.X0, r.X1, r.Y0, r.Y1
 	}
+	return svg(p, &names, width, height)
+}
+
+// svg draws a plot, and beside it the names of its series.
+func svg(p *plot.Plot, names *plot.Legend, width, height vg.Length) ([]byte, error) {
 	canvas := vgsvg.New(width, height)
-	p.Draw(plotCanvas(canvas))
+	whole := draw.New(canvas)
+	p.Draw(draw.Crop(whole, margin, -margin-aside, margin, -margin))
+	names.Draw(draw.Crop(whole, width-aside-margin, -margin, margin, -margin-head))
 	var out bytes.Buffer
 	if _, err := canvas.WriteTo(&out); err != nil {
 		return nil, err
@@ -79,7 +90,8 @@ func (c Chart) SVG() ([]byte, error) {
 	return bytes.ReplaceAll(out.Bytes(), []byte("font-family:Liberation Sans;"), []byte("font-family:Liberation Sans,Arial,Helvetica,sans-serif;")), nil
 }
 
-func (s Series) add(p *plot.Plot, in color.Color) error {
+func (s Series) add(p *plot.Plot, names *plot.Legend, nth int) error {
+	in := hue(nth)
 	points := make(plotter.XYs, len(s.Points))
 	for i, at := range s.Points {
 		points[i].X, points[i].Y = at.X, at.Y
@@ -92,6 +104,9 @@ func (s Series) add(p *plot.Plot, in color.Color) error {
 		return err
 	}
 	line.Color, line.Width = in, vg.Points(1.5)
+	if nth >= hues { // the colours come a second time
+		line.Dashes = []vg.Length{vg.Points(6), vg.Points(2)}
+	}
 	switch s.Look {
 	case Steps:
 		line.StepStyle = plotter.PostStep
@@ -108,7 +123,7 @@ func (s Series) add(p *plot.Plot, in color.Color) error {
 	}
 	p.Add(line)
 	if s.Name != "" {
-		p.Legend.Add(s.Name, line)
+		names.Add(s.Name, line)
 	}
 	return nil
 }

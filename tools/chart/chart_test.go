@@ -48,3 +48,19 @@ func TestSVG(t *testing.T) {
 		t.Error("an empty series is named, or something white is behind")
 	}
 }
+
+func TestRows(t *testing.T) {
+	t.Parallel()
+	raw, err := chart.Rows{
+		Title: "A title", X: "bits", Names: []string{"first name: exact", "first name: differ"},
+		Series: []chart.Row{{Name: "before", Values: []float64{7, -5}}, {Name: "after", Values: []float64{6, -4}}, {Name: "nothing"}},
+	}.SVG()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, text := range []string{"A title", "bits", "first name: exact", "first name: differ", "before", "after"} {
+		if !strings.Contains(string(raw), ">"+text) {
+			t.Errorf("%q is not in it", text)
+		}
+	}
+}

@@ -135,6 +135,11 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 	}
 	doc.Servers = nil // whatever the port is
 	openapi3filter.RegisterBodyDecoder("application/token-introspection+jwt", openapi3filter.PlainBodyDecoder)
+	openapi3filter.RegisterBodyDecoder(linesType, func(body io.Reader, _ http.Header, _ *openapi3.SchemaRef, _ openapi3filter.EncodingFn) (any, error) {
+		var line any // the first, for all
+		err := json.NewDecoder(body).Decode(&line)
+		return line, err
+	})
 	return gorillamux.NewRouter(doc)
 })
 

@@ -39,9 +39,13 @@ func replicas(t *testing.T, m *mesh.Mesh) {
 func findsUnderFaults(t *testing.T, m *mesh.Mesh) {
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	ctx, stop := context.WithCancel(t.Context())
-	defer stop()
 	var right, refused, sent atomic.Int64
 	var seekers sync.WaitGroup
+	end := func() {
+		stop()
+		seekers.Wait()
+	}
+	defer end()
 	for range 4 {
 		seekers.Go(func() {
 			for ctx.Err() == nil {
@@ -71,8 +75,7 @@ func findsUnderFaults(t *testing.T, m *mesh.Mesh) {
 			progress()
 		}
 	}
-	stop()
-	seekers.Wait()
+	end()
 	t.Logf("%d finds were right and %d were refused while programs were killed", right.Load(), refused.Load())
 	last := c.find(question{"lastName": "Lima", "exact": "true"})
 	if last.TotalMatches > 0 {

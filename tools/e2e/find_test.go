@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -189,7 +190,7 @@ func TestNobodyIsFoundAmongNobody(t *testing.T) {
 		if want := `{"content":[],"totalMatches":0,"exact":` + exact + `}`; string(a.raw) != want {
 			t.Errorf("%s, want %s", a.raw, want)
 		}
-		c.find(question{"lastName": "Lima", "exact": exact})
+		c.find(question{"firstName": "Ana", "lastName": "Lima", "exact": exact})
 	}
 }
 
@@ -458,5 +459,24 @@ func TestAFindIsInTheTrailOnceWithoutItsQuestion(t *testing.T) {
 	}
 	if raw := c.get(trail + "?action=patient.find").is(ok).raw; strings.Contains(string(raw), "Lima") || strings.Contains(string(raw), "Nobody") {
 		t.Errorf("the trail tells who was sought: %s", raw)
+	}
+}
+
+func TestFindsAreCountedByModeAndOutcome(t *testing.T) {
+	c := newTenant(t)
+	stored(c, ana())
+	for _, exact := range []string{"true", "false"} {
+		c.find(question{"firstName": "Ana", "lastName": "Lima", "exact": exact})
+		c.find(question{"lastName": "Nobody", "exact": exact})
+	}
+	text := scrape(t, "matching")
+	for _, mode := range []string{"exact", "probabilistic"} {
+		for _, outcome := range []string{"found", "nobody"} {
+			for _, name := range []string{"matching_find_duration_seconds_count", "matching_find_candidates_count"} {
+				if !regexp.MustCompile(name + `\{mode="` + mode + `",[^}]*outcome="` + outcome + `"[^}]*\} [1-9]`).MatchString(text) {
+					t.Errorf("the metrics of matching lack %s of %s, %s", name, mode, outcome)
+				}
+			}
+		}
 	}
 }

@@ -33,3 +33,29 @@ func TestWhatIsLoadedReadsBackEqual(t *testing.T) {
 		}
 	}
 }
+
+// So does what it imports in one stream.
+func TestWhatIsLoadedByImportReadsBackEqual(t *testing.T) {
+	options := load.Options{
+		Gateway: world.Demo().Gateway, APIKey: world.Demo().Tenants[0].APIKey, File: "../load/testdata/people.csv", Workers: 4,
+		PlaceholderName: "Unknown", PlaceholderDOB: "1900-01-01", Label: key(t),
+	}
+	for range 2 {
+		l, err := load.New(options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if err := l.Import(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := l.Verify(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if r := l.Report(); r.Created() != 7 || r.Verified() != 7 || r.Refused()+r.Failed()+r.Different() != 0 {
+			var told bytes.Buffer
+			_ = r.Write(&told)
+			t.Error(&told)
+		}
+	}
+}

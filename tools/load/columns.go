@@ -16,16 +16,16 @@ func fields() map[string]setter {
 	return map[string]setter{
 		"firstName":         func(p *Person, s string) { p.FirstName = s },
 		"lastName":          func(p *Person, s string) { p.LastName = s },
-		"dob":               func(p *Person, s string) { p.DOB = date(s) },
+		"dob":               func(p *Person, s string) { p.DOB = Date(s) },
 		"middleName":        func(p *Person, s string) { p.MiddleName = s },
 		"gender":            func(p *Person, s string) { p.Gender = s },
 		"race":              func(p *Person, s string) { p.Race = s },
 		"ethnicity":         func(p *Person, s string) { p.Ethnicity = s },
-		"sexAtBirth":        func(p *Person, s string) { p.SexAtBirth = sex(s) },
+		"sexAtBirth":        func(p *Person, s string) { p.SexAtBirth = Sex(s) },
 		"genderIdentity":    func(p *Person, s string) { p.GenderIdentity = s },
 		"preferredLanguage": func(p *Person, s string) { p.PreferredLanguage = s },
 		"last4Ssn":          func(p *Person, s string) { p.Last4SSN = s },
-		"ssn":               func(p *Person, s string) { p.Last4SSN = lastFour(s) },
+		"ssn":               func(p *Person, s string) { p.Last4SSN = LastFour(s) },
 	}
 }
 
@@ -38,12 +38,13 @@ func headings() map[string]string {
 		"language": "preferredLanguage",
 	}
 	for name := range fields() {
-		known[plain(name)] = name
+		known[Heading(name)] = name
 	}
 	return known
 }
 
-func plain(heading string) string {
+// Heading is a column's heading as it is compared with those that are known.
+func Heading(heading string) string {
 	return strings.NewReplacer(" ", "", "_", "", "-", "").Replace(strings.ToLower(heading))
 }
 
@@ -68,7 +69,7 @@ func mapColumns(header []string, own map[string]string) (columns, error) {
 	for i, heading := range header {
 		field, chosen := wanted[heading]
 		if !chosen {
-			field = known[plain(heading)]
+			field = known[Heading(heading)]
 			if _, elsewhere := own[field]; elsewhere || field == "" {
 				continue
 			}
@@ -96,16 +97,16 @@ func (c columns) person(row []string) Person {
 	return p
 }
 
-// date writes YYYYMMDD with dashes. Anything else is left to the interface, which says what is wrong with it.
-func date(s string) string {
+// Date writes YYYYMMDD with dashes. Anything else is left to the interface, which says what is wrong with it.
+func Date(s string) string {
 	if len(s) == 8 && digits(s) == s {
 		return s[:4] + "-" + s[4:6] + "-" + s[6:]
 	}
 	return s
 }
 
-// lastFour keeps the last four digits of a number; a shorter one has none to keep.
-func lastFour(s string) string {
+// LastFour keeps the last four digits of a number; a shorter one has none to keep.
+func LastFour(s string) string {
 	d := digits(s)
 	if len(d) < 4 {
 		return ""
@@ -122,7 +123,8 @@ func digits(s string) string {
 	}, s)
 }
 
-func sex(s string) string {
+// Sex writes the letters f and m as words.
+func Sex(s string) string {
 	switch strings.ToLower(s) {
 	case "m":
 		return "male"

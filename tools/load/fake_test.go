@@ -2,6 +2,7 @@ package load
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"strconv"
@@ -17,6 +18,7 @@ type fake struct {
 	keys    map[string]int64
 	calls   int
 	before  func(call int, w http.ResponseWriter) (answered bool) // may answer in its place
+	cut     int                                                   // lines of an import before it breaks off, once
 	change  func(*Record)                                         // may spoil what is read back
 }
 
@@ -37,6 +39,10 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if f.before != nil && f.before(f.calls, w) {
+		return
+	}
+	if r.Method == http.MethodPost && r.URL.Path == "/v3/patient/import" {
+		f.take(w, r)
 		return
 	}
 	if r.Method == http.MethodPost {
@@ -71,4 +77,37 @@ func (f *fake) create(w http.ResponseWriter, r *http.Request) {
 		f.keys[key], f.records[id] = id, p.Stored(id)
 	}
 	_ = json.NewEncoder(w).Encode(f.records[id])
+}
+
+// take answers lines, of which the first is none that it likes; cut is after how many it breaks off.
+func (f *fake) take(w http.ResponseWriter, r *http.Request) {
+	in := json.NewDecoder(r.Body)
+	created := 0
+	for line := 1; ; line++ {
+		var p struct {
+			Ref string
+			Person
+		}
+		if in.Decode(&p) != nil {
+			break
+		}
+		if f.cut > 0 && line > f.cut {
+			f.cut = 0
+			panic(http.ErrAbortHandler)
+		}
+		if p.LastName == "" || p.Gender == "wrong" {
+			fmt.Fprintf(w, `{"line":%d,"ref":%q,"problem":{"status":400,"code":"invalid","detail":"a secret value","errors":[{"field":"gender","code":"invalid_value"}]}}`+"\n", line, p.Ref)
+			continue
+		}
+		key := r.Header.Get("Idempotency-Key") + p.Ref
+		id, known := f.keys[key]
+		if !known {
+			id = int64(len(f.records) + 1)
+			f.keys[key], f.records[id] = id, p.Stored(id)
+		}
+		created++
+		fmt.Fprintf(w, `{"line":%d,"ref":%q,"id":%d}`+"\n", line, p.Ref, id)
+		w.(http.Flusher).Flush()
+	}
+	fmt.Fprintf(w, `{"created":%d,"failed":0}`+"\n", created)
 }

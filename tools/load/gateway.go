@@ -68,8 +68,12 @@ func hopeless(err error) bool {
 
 // invalid reports that it is the row's own content that was refused.
 func invalid(err error) bool {
+	return refused(err, http.StatusBadRequest)
+}
+
+func refused(err error, status int) bool {
 	var r *refusal
-	return errors.As(err, &r) && r.status == http.StatusBadRequest
+	return errors.As(err, &r) && r.status == status
 }
 
 // created is the answer to one row.
@@ -111,6 +115,9 @@ func again[T any](ctx context.Context, g *gateway, try func() (T, error)) (T, er
 		backoff.WithNotify(func(error, time.Duration) { g.retried() }))
 }
 
+// longestAnswer is that of a record with its documents' payloads.
+const longestAnswer = 32 << 20
+
 // once sends one request. The error says whether, and how soon, another try makes sense.
 func (g *gateway) once(ctx context.Context, method, path string, body []byte, key string, into any) (http.Header, error) {
 	ctx, cancel := context.WithTimeout(ctx, g.timeout)
@@ -129,11 +136,11 @@ func (g *gateway) once(ctx context.Context, method, path string, body []byte, ke
 		return nil, errors.New("no answer") // the client's text repeats the address, and tries differ in it
 	}
 	defer response.Body.Close() //nolint:errcheck // it was only read
-	raw, err := io.ReadAll(io.LimitReader(response.Body, 1<<20))
+	raw, err := io.ReadAll(io.LimitReader(response.Body, longestAnswer))
 	if err != nil {
 		return nil, errors.New("the answer broke off")
 	}
-	if response.StatusCode != http.StatusOK {
+	if response.StatusCode != http.StatusOK && response.StatusCode != http.StatusCreated {
 		return nil, decide(response, raw)
 	}
 	if err := json.Unmarshal(raw, into); err != nil {

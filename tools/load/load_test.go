@@ -195,3 +195,49 @@ func TestRetryAfter(t *testing.T) {
 		}
 	}
 }
+
+// What is imported in one stream is what is sent row by row, though the stream breaks off on the way.
+func TestAnImportIsSentUntilItIsWhole(t *testing.T) {
+	for _, cut := range []int{0, 2} {
+		f, o := newFake(t)
+		f.cut = cut
+		for again := range 2 {
+			l := begin(t, o)
+			if err := l.Import(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.Verify(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			r, retries := l.Report(), int64(0)
+			if again == 0 && cut > 0 {
+				retries = 1
+			}
+			if r.Created() != 5 || r.Verified() != 5 || r.Skipped() != 2 || r.Failed()+r.Different() != 0 || len(f.records) != 5 || r.Retries() != retries {
+				t.Errorf("cut after %d, %d patients are stored:\n%s", cut, len(f.records), written(t, l))
+			}
+		}
+	}
+}
+
+func TestAnImportTellsWhatIsRefused(t *testing.T) {
+	f, o := newFake(t)
+	o.File = t.TempDir() + "/people.csv"
+	if err := os.WriteFile(o.File, []byte("firstName,lastName,dob,gender\nana,ruiz,1990-01-02,\nlea,ruiz,1990-01-02,wrong\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := begin(t, o)
+	if err := l.Import(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if text := written(t, l); !strings.Contains(text, "400 invalid (gender: invalid_value): line 3") || strings.Contains(text, "secret") || len(f.records) != 1 {
+		t.Error(text)
+	}
+	f.before = func(_ int, w http.ResponseWriter) bool {
+		w.WriteHeader(http.StatusForbidden)
+		return true
+	}
+	if err := begin(t, o).Import(t.Context()); err == nil || !strings.Contains(err.Error(), "403") {
+		t.Error(err)
+	}
+}

@@ -75,7 +75,7 @@ func (s source) each(take func(row) error) error {
 		return err
 	}
 	defer file.Close() //nolint:errcheck // it was only read
-	in := csv.NewReader(withoutBOM(file))
+	in := csv.NewReader(WithoutBOM(file))
 	in.TrimLeadingSpace, in.ReuseRecord, in.FieldsPerRecord = true, true, -1
 	header, err := in.Read()
 	if err != nil {
@@ -113,7 +113,8 @@ func (s source) each(take func(row) error) error {
 	}
 }
 
-func withoutBOM(r io.Reader) io.Reader {
+// WithoutBOM leaves out the mark of UTF-8 at the beginning that some programs write.
+func WithoutBOM(r io.Reader) io.Reader {
 	in := bufio.NewReader(r)
 	if start, _ := in.Peek(3); bytes.Equal(start, []byte("\xef\xbb\xbf")) {
 		_, _ = in.Discard(3)

@@ -81,10 +81,10 @@ func febrl(name string) (Set, error) {
 	return set, err
 }
 
-// day makes YYYY-MM-DD of YYYYMMDD; empty of what is none.
+// day makes YYYY-MM-DD of YYYYMMDD; empty of what is none, or none that a patient can have: an error led to the future.
 func day(s string) string {
 	t, err := time.Parse("20060102", s)
-	if err != nil || t.Year() < 1800 {
+	if err != nil || t.Year() < 1800 || t.After(time.Now()) {
 		return ""
 	}
 	return t.Format(time.DateOnly)

@@ -87,9 +87,9 @@ func precisions(outcomes []Outcome) chart.Chart {
 
 // times is how long answers took.
 func times(results []Times) chart.Chart {
-	c := chart.Chart{Title: "Time of a find through the gateway, 16 at a time", X: "share of answers, per cent", Y: "milliseconds at most", LogY: true}
+	c := chart.Chart{Title: "Time of a find through the gateway, 16 at a time, " + people(results[0].People), X: "share of answers, per cent", Y: "milliseconds at most", LogY: true}
 	for _, r := range results {
-		s := chart.Series{Name: fmt.Sprintf("%s, %s", r.What, people(r.People))}
+		s := chart.Series{Name: r.What}
 		for _, q := range r.Curve {
 			s.Points = append(s.Points, chart.Point{X: 100 * q.Share, Y: max(float64(q.Took)/float64(time.Millisecond), 0.01)})
 		}

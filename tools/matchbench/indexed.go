@@ -8,19 +8,18 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/matching/index"
 )
 
-// Indexed asks the index in this process, each record while it is taken out: what the gateway would answer, but for what is
-// stored where something is missing.
+// Indexed asks the index in this process, each record while it is taken out: what the gateway would answer.
 func Indexed(set *Set, model *linkage.Model, sample int) Outcome {
 	x := index.New(index.Options{})
 	people := make([]linkage.Demographics, len(set.Records))
 	for i := range set.Records {
-		people[i] = set.Records[i].Person
+		people[i] = stored(set.Records[i].Person)
 	}
 	x.Apply(people)
 	o := Outcome{Set: set, Asked: set.sample(sample)}
 	for _, asked := range o.Asked {
 		x.Apply([]linkage.Demographics{{ID: people[asked].ID, Deleted: true}})
-		got := x.Find(index.Query{Person: person(questionOf(&people[asked])), Model: model, Limit: 100, Now: time.Now().UnixMilli()})
+		got := x.Find(index.Query{Person: person(questionOf(&set.Records[asked].Person)), Model: model, Limit: 100, Now: time.Now().UnixMilli()})
 		for i, hit := range got.Hits {
 			place := int(hit.Demographics.ID - 1)
 			second := got.Second
@@ -35,6 +34,12 @@ func Indexed(set *Set, model *linkage.Model, sample int) Outcome {
 		x.Apply(people[asked : asked+1])
 	}
 	return o
+}
+
+// stored is a record as the interface keeps it: without a suffix, and with what stands for names and days that are not known.
+func stored(p linkage.Demographics) linkage.Demographics {
+	p.FirstName, p.LastName, p.DOB, p.Suffix = given(p.FirstName, noName), given(p.LastName, noName), given(p.DOB, noDay), ""
+	return p
 }
 
 // person is what a question tells.

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/patient-mesh/patient-mesh/tools/bench"
 )
 
 // bar is one of what was promised.
@@ -18,9 +20,12 @@ type bar struct {
 // markdown is the report.
 func (b *Bench) markdown() string {
 	var out strings.Builder
-	fmt.Fprintf(&out, "# Results of `make bench-match`\n\nMeasured on %s (%s, %d cores; mesh, databases and the asking on one machine). Each record is asked through the\n"+
+	fmt.Fprintf(&out, "# Results of `make bench-match`\n\nMeasured on %s (%s, %d cores, people made up from seed %d; mesh, databases and the asking on one machine). Each record is asked through the\n"+
 		"gateway of a tenant that holds all others: its own is deleted while it is asked, and restored. [README.md](README.md) says how each figure is made.\n",
-		time.Now().UTC().Format("2006-01-02"), runtime.GOARCH, runtime.NumCPU())
+		time.Now().UTC().Format("2006-01-02"), bench.Processor(), runtime.NumCPU(), b.options.Seed)
+	if b.load != "" {
+		fmt.Fprintf(&out, "\nThe machine was busy with other things when this began (load average %s): times are too long and rates too low.\n", b.load)
+	}
 	if bars := b.bars(); len(bars) > 0 {
 		out.WriteString("\n| Measure | at least | found | |\n|---|---|---|---|\n")
 		for _, x := range bars {

@@ -18,7 +18,7 @@ import (
 )
 
 var (
-	people    = flag.Int64("people", 20_000, "how many people the index has")
+	people    = flag.Int64("people", 0, "how many people the index has; 0: its speed is not measured")
 	questions = flag.Int("questions", 2000, "how many questions are asked")
 	mode      = flag.String("mode", "typo", "what questions are: typo (one error of typing) or life (errors and events)")
 )
@@ -86,7 +86,11 @@ var load = sync.OnceValue(func() *tenant {
 	return t
 })
 
+// TestSpeed measures the index by itself: go test ./tools/matchbench -run Speed -v -people 1000000 -mode life.
 func TestSpeed(t *testing.T) {
+	if *people == 0 {
+		t.Skip("-people says how many there are")
+	}
 	x := load()
 	runtime.GC()
 	var m runtime.MemStats
@@ -160,3 +164,30 @@ func report(t *testing.T, x *tenant, model *linkage.Model, kind string) {
 }
 
 var misses = flag.Int("misses", 0, "how many questions to print whose answer was no candidate")
+
+func BenchmarkFind(b *testing.B) {
+	if *people == 0 {
+		b.Skip("-people says how many there are")
+	}
+	x := load()
+	model := linkage.Default()
+	for _, kind := range []string{"all", "names"} {
+		b.Run(kind, func(b *testing.B) {
+			runtime.LockOSThread()
+			defer runtime.UnlockOSThread()
+			b.ReportAllocs()
+			from := cpu()
+			i, scored := 0, 0
+			for b.Loop() {
+				d := x.asked[i%len(x.asked)]
+				i++
+				if kind != "all" {
+					d = matchbench.Names(d)
+				}
+				scored += x.index.Find(index.Query{Person: d, Model: model, Limit: 20, MinScore: 0.5}).Scored
+			}
+			b.ReportMetric(float64(cpu()-from)/float64(b.N)/1000, "cpu-µs/op")
+			b.ReportMetric(float64(scored)/float64(b.N), "scored/op")
+		})
+	}
+}

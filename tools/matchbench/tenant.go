@@ -93,7 +93,7 @@ func (c *caller) send(ctx context.Context, method, target, kind string, body io.
 		return nil, err
 	}
 	request.Header.Set("Authorization", "Bearer "+token.AccessToken)
-	if request.ContentLength != 0 {
+	if request.Body != nil && request.Body != http.NoBody {
 		request.Header.Set("Content-Type", kind)
 	}
 	response, err := c.http.Do(request)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"testing"
 
+	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/web/body"
 )
 
@@ -33,5 +34,20 @@ func TestRawIsWhatItSays(t *testing.T) {
 	raw, err := json.Marshal(map[string]body.Raw{"a": body.Raw(`{"b": 1.0}`)})
 	if err != nil || string(raw) != `{"a":{"b":1.0}}` {
 		t.Errorf("%s, %v", raw, err)
+	}
+}
+
+func TestVerbatim(t *testing.T) {
+	t.Parallel()
+	var o body.Object
+	o.Read([]byte(`{"a" : " \u00e9\"\ud83d\ude00\n " , "n": null, "number": 7, "empty": "", "long": "\u00e9\u00e9\u00e9"}`))
+	if m := o.Verbatim("a", 6); string(m.Value) != `" \u00e9\"\ud83d\ude00\n "` {
+		t.Errorf("%s", m.Value)
+	}
+	if m := o.Verbatim("empty", 0); string(m.Value) != `""` || o.Verbatim("n", 1).Given() || o.Verbatim("absent", 1).Present || o.Err() != nil {
+		t.Errorf("%s, %v", m.Value, o.Err())
+	}
+	if o.Verbatim("number", 9).Present || o.Verbatim("long", 2).Present || len(fault.Of(o.Err()).Fields) != 2 {
+		t.Error("a number, or a text that is too long, is taken")
 	}
 }

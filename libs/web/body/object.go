@@ -4,8 +4,6 @@ package body
 
 import (
 	"bytes"
-	"errors"
-	"io"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -26,7 +24,7 @@ const (
 // was wrong. It is used by one goroutine.
 type Object struct {
 	raw     []byte
-	members map[string]jsontext.Value
+	members members
 	faults  []fault.Field
 	broken  *fault.Error // the body as a whole is no object
 }
@@ -51,19 +49,36 @@ func (m Member[T]) Pointer() *T {
 
 // Read takes a whole body in. It keeps no reference to data. What it finds wrong, Err tells later. A repeated member
 // and text that is not UTF-8 are refused, since two readers could understand them differently (RFC 8259 §4, §8.1).
-func (o *Object) Read(data []byte) {
-	o.raw, o.members = bytes.Clone(data), map[string]jsontext.Value{}
-	if len(bytes.TrimSpace(data)) == 0 {
+func (o *Object) Read(data []byte) { o.Take(bytes.Clone(data)) }
+
+// Take is Read of data that nobody changes any more.
+func (o *Object) Take(data []byte) {
+	o.raw, o.members = data, members{}
+	data = bytes.Trim(data, " \t\r\n")
+	// Names repeated at the top are found below, where they can be named; further down they are nobody's business.
+	switch {
+	case len(bytes.TrimSpace(data)) == 0:
 		o.broken = whole("body_required", "A JSON body is required.")
-		return
-	}
-	// Names repeated at the top are found here, where they can be named; further down they are nobody's business.
-	decoder := jsontext.NewDecoder(bytes.NewReader(o.raw), jsontext.AllowDuplicateNames(true))
-	if err := o.read(decoder); errors.Is(err, errNoObject) {
+	case data[0] == '[' || data[0] != '{' && jsontext.Value(data).IsValid():
 		o.broken = whole("not_an_object", "The body must be a JSON object.")
-	} else if err != nil {
+	case !jsontext.Value(data).IsValid(jsontext.AllowDuplicateNames(true)):
 		o.broken = whole("malformed_json", "The body is not valid JSON.")
+	default:
+		o.split(data)
 	}
+}
+
+// split finds the members of what is known to be an object.
+func (o *Object) split(data []byte) {
+	each(data, func(quoted, value []byte) {
+		name, ok := plain(quoted)
+		if !ok {
+			name, _ = jsontext.AppendUnquote(nil, quoted) // it is known to be a string
+		}
+		if o.members.add(name, value) {
+			o.Fault(string(name), "duplicate_member", "is given twice")
+		}
+	})
 }
 
 // AllowEmpty takes a body that is not there for an object without members.
@@ -82,43 +97,6 @@ func whole(code, detail string) *fault.Error {
 
 // Raw is the body as it came.
 func (o *Object) Raw() []byte { return o.raw }
-
-func (o *Object) read(decoder *jsontext.Decoder) error {
-	opening, err := decoder.ReadToken()
-	if err != nil {
-		return err
-	}
-	if opening.Kind() != '{' {
-		return errNoObject
-	}
-	for decoder.PeekKind() != '}' {
-		name, err := decoder.ReadToken()
-		if err != nil {
-			return err
-		}
-		key := name.String()
-		value, err := decoder.ReadValue()
-		if err != nil {
-			return err
-		}
-		if _, again := o.members[key]; again {
-			o.Fault(key, "duplicate_member", "is given twice")
-		}
-		o.members[key] = value.Clone()
-	}
-	if _, err := decoder.ReadToken(); err != nil {
-		return err
-	}
-	if _, err := decoder.ReadToken(); !errors.Is(err, io.EOF) {
-		return errTrailing
-	}
-	return nil
-}
-
-var (
-	errNoObject = errors.New("no object")
-	errTrailing = errors.New("more than one value")
-)
 
 // Err is nil when nothing was wrong with the object, nor with what further rules found; else the fault that lists it
 // all. Of several faults of one member the first is kept, and the members' own types come first.
@@ -153,10 +131,9 @@ func (o *Object) Text(name string, limit int) Member[string] {
 	if !m.Given() {
 		return m
 	}
-	text, err := jsontext.AppendUnquote(nil, raw)
-	if err != nil {
-		o.Fault(name, "invalid_type", "must be a string")
-		return Member[string]{}
+	text, ok := plain(raw)
+	if !ok {
+		text, _ = jsontext.AppendUnquote(nil, raw) // it is known to be a string
 	}
 	value, code, message := CleanText(string(text), limit)
 	if code != "" {
@@ -184,6 +161,9 @@ func (o *Object) Secret(name string, limit int) Member[string] {
 
 // CleanText trims a text and brings it to NFC. A code other than "" says what is wrong with it.
 func CleanText(text string, limit int) (clean, code, message string) {
+	if clean = strings.TrimSpace(text); len(clean) <= limit && printable(clean) {
+		return clean, "", ""
+	}
 	clean = norm.NFC.String(strings.TrimSpace(text))
 	if strings.TrimFunc(clean, invisible) == "" {
 		clean = "" // zero-width spaces and the like make no text
@@ -199,6 +179,16 @@ func CleanText(text string, limit int) (clean, code, message string) {
 	return clean, "", ""
 }
 
+// printable reports text of ASCII alone, without control characters: nothing further can be wrong with it.
+func printable(text string) bool {
+	for i := range len(text) {
+		if text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
+}
+
 // forbidden reports control characters and code points that are no characters.
 func forbidden(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Noncharacter_Code_Point, r)
@@ -211,7 +201,7 @@ func invisible(r rune) bool { return unicode.IsSpace(r) || unicode.Is(unicode.Cf
 func (o *Object) Bool(name string) Member[bool] {
 	const message = "must be true or false"
 	m := Member[bool]{}
-	raw, ok := o.members[name]
+	raw, ok := o.members.find(name)
 	if !ok {
 		return m
 	}
@@ -261,7 +251,7 @@ func (o *Object) Texts(name string, count, limit int) Member[[]string] {
 
 // member finds a member of a JSON kind, notes a wrong type, and gives the raw value.
 func member[T any](o *Object, name string, kind jsontext.Kind, message string) (Member[T], jsontext.Value) {
-	raw, ok := o.members[name]
+	raw, ok := o.members.find(name)
 	switch {
 	case !ok:
 		return Member[T]{}, nil

@@ -1,10 +1,7 @@
 package body
 
 import (
-	"bytes"
 	"strconv"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 )
@@ -15,23 +12,24 @@ func (o *Object) Objects(name string, count int) []*Object {
 	if !m.Given() {
 		return nil
 	}
-	decoder := jsontext.NewDecoder(bytes.NewBuffer(raw), jsontext.AllowDuplicateNames(true))
-	_, _ = decoder.ReadToken() // the bracket, which is known to be there
 	var list []*Object
-	for decoder.PeekKind() != ']' {
-		value, err := decoder.ReadValue()
-		if err != nil || len(list) == count {
-			o.Fault(name, "too_many", "must have at most "+strconv.Itoa(count)+" entries")
-			return nil
+	number := 0
+	each(raw, func(_, value []byte) {
+		if number++; number > count {
+			return
 		}
-		if value.Kind() != '{' {
-			o.Fault(place(name, len(list)), "invalid_type", "must be an object")
-			list = append(list, nil)
-			continue
+		var one *Object
+		if value[0] == '{' {
+			one = &Object{raw: value}
+			one.split(value)
+		} else {
+			o.Fault(place(name, number-1), "invalid_type", "must be an object")
 		}
-		one := &Object{}
-		one.Read(value)
 		list = append(list, one)
+	})
+	if number > count {
+		o.Fault(name, "too_many", "must have at most "+strconv.Itoa(count)+" entries")
+		return nil
 	}
 	return list
 }

@@ -35,6 +35,7 @@ type writer struct {
 	old     record
 	past    shelf // texts of old
 	oldKeys keyer
+	dropped []uint32 // numbers of texts that have a bearer less
 	buffer  []byte
 }
 
@@ -93,6 +94,10 @@ func (w *writer) commit(people []linkage.Demographics) {
 			w.put(&w.news[i], w.keys[i])
 		}
 	}
+	for _, number := range w.dropped { // not before: the next of the people may bear the text
+		x.words.Drop(number)
+	}
+	w.dropped = w.dropped[:0]
 	x.tidy()
 }
 
@@ -150,11 +155,11 @@ func (w *writer) recall(ordinal uint32) []key {
 func (w *writer) forget(ordinal uint32) {
 	x, p := w.x, &w.old.person
 	x.records.Drop(x.places.At(ordinal))
-	x.words.Drop(w.old.profile)
+	w.dropped = append(w.dropped, w.old.profile)
 	drop := func(texts ...*linkage.Text) {
 		for _, t := range texts {
 			if t != nil {
-				x.words.Drop(t.ID)
+				w.dropped = append(w.dropped, t.ID)
 			}
 		}
 	}

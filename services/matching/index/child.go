@@ -124,19 +124,19 @@ func middleOf(fold string, a *linkage.Place) string {
 	return middle
 }
 
-// isLine tells whether the first line of an address folds to a text.
-func isLine(fold string, a *linkage.Place, middle string) bool {
+// isLine tells whether the first line of an address, of which the parts are given, folds to a text.
+func isLine(fold, house, street, middle, unit string) bool {
 	if strings.HasPrefix(middle, whole) {
 		return fold == middle[1:]
 	}
-	rest, ok := strings.CutPrefix(fold, a.House)
-	if ok && a.Line != nil {
-		rest, ok = strings.CutPrefix(rest, a.Line.Fold)
+	rest, ok := strings.CutPrefix(fold, house)
+	if ok {
+		rest, ok = strings.CutPrefix(rest, street)
 	}
 	if ok {
 		rest, ok = strings.CutPrefix(rest, middle)
 	}
-	return ok && rest == a.Unit
+	return ok && rest == unit
 }
 
 func (r *record) readPlace(in *reader, from texts) {

@@ -10,14 +10,14 @@ import (
 
 // finder answers questions, one at a time. What it needs of memory it uses again.
 type finder struct {
-	x        *Index
-	person   linkage.Person
-	texts    shelf
-	keyer    keyer
-	search   search
-	record   record
-	ranked   []ranked
-	explored []ranked
+	x      *Index
+	person linkage.Person
+	texts  shelf
+	keyer  keyer
+	search search
+	record record
+	ranked []ranked
+	bits   []float64
 }
 
 // ranked is a candidate that was weighed.
@@ -49,19 +49,13 @@ func (f *finder) find(q *Query) Found {
 	least := bitsOf(q.MinScore)
 	candidates := f.candidates(q, least)
 	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(candidates)}
-	f.ranked = f.ranked[:0]
-	for _, ordinal := range candidates {
-		body := f.x.body(ordinal)
-		if body == nil {
-			continue
-		}
-		f.record.read(body, &f.texts)
-		bits := question.Score(&f.record.person)
-		if bits >= least {
+	f.weigh(question, candidates)
+	for i := range f.ranked {
+		if f.ranked[i].bits >= least {
 			found.Total++
 		}
-		f.rank(ranked{bits, f.record.id, ordinal}, max(q.Limit, 2))
 	}
+	slices.SortFunc(f.ranked, better)
 	if len(f.ranked) > 1 {
 		found.Second = f.ranked[1].bits
 	}
@@ -94,16 +88,19 @@ func (x *Index) Candidates(q Query) []int64 {
 
 // Whoever is below the one is never shown as an answer's rival, and whoever is below the other not at all.
 const (
-	rival  = 0.0
+	rival  = -1.0
 	hidden = -10.0
 )
 
 // candidates are those to be weighed: not only those who are good enough to be shown, since the second best tells how far
 // ahead the best is.
 func (f *finder) candidates(q *Query, least float64) []uint32 {
-	prior := math.Log2(q.Model.Prior.Matches / float64(max(f.x.people, 1)))
 	f.keyer.ask(&f.person, q.Now)
-	return f.search.candidates(&f.person, &f.keyer, min(max(least, hidden), rival), prior)
+	least = min(max(least, hidden), rival)
+	if c := q.Model.Calibration; c.Scale > 0 {
+		least = (least - c.Shift) / c.Scale
+	}
+	return f.search.candidates(&f.person, &f.keyer, q.Model, least)
 }
 
 // text is one of the question's: by its number when somebody bears it.
@@ -114,16 +111,22 @@ func (f *finder) text(kind linkage.Kind, raw string) *linkage.Text {
 	return f.x.parser.Parse(kind, raw)
 }
 
-// rank keeps the best ones, the best first.
-func (f *finder) rank(r ranked, most int) {
-	if n := len(f.ranked); n == most {
-		if better(f.ranked[n-1], r) <= 0 {
-			return
+// weigh ranks candidates, in no order yet.
+func (f *finder) weigh(question *linkage.Question, candidates []uint32) {
+	f.ranked, f.bits = f.ranked[:0], f.bits[:0]
+	for _, ordinal := range candidates {
+		body := f.x.body(ordinal)
+		if body == nil {
+			continue
 		}
-		f.ranked = f.ranked[:n-1]
+		f.record.read(body, &f.texts)
+		f.ranked = append(f.ranked, ranked{0, f.record.id, ordinal})
+		f.bits = append(f.bits, question.Score(&f.record.person))
 	}
-	at, _ := slices.BinarySearchFunc(f.ranked, r, better)
-	f.ranked = slices.Insert(f.ranked, at, r)
+	question.Settle(f.bits)
+	for i, bits := range f.bits {
+		f.ranked[i].bits = bits
+	}
 }
 
 // better orders by bits, and by id where they are the same.

@@ -3,7 +3,6 @@
 package index
 
 import (
-	"fmt"
 	"hash/maphash"
 	"sync"
 
@@ -15,7 +14,8 @@ import (
 
 // Options say how an index is made. The zero value will do.
 type Options struct {
-	Parser *linkage.Parser // nil: that of linkage
+	Parser *linkage.Parser // nil: one of its own
+	Scans  chan struct{}   // has room for the questions that may go through many people at a time, of all indexes; nil: for one
 }
 
 // Index are the people of one tenant. Any number of goroutines may ask and change it.
@@ -36,6 +36,7 @@ type Index struct {
 	free     []uint32                // ordinals that nobody has
 	people   int
 
+	scans   chan struct{}
 	finders sync.Pool // *finder
 	writers sync.Pool // *writer
 }
@@ -45,6 +46,9 @@ func New(o Options) *Index {
 	x := &Index{parser: o.Parser, seed: maphash.MakeSeed()}
 	if x.parser == nil {
 		x.parser = linkage.NewParser()
+	}
+	if x.scans = o.Scans; x.scans == nil {
+		x.scans = make(chan struct{}, 1)
 	}
 	x.words = vocabulary.New(x.seed, &x.lists)
 	x.places.Set(0, 0) // nobody's
@@ -95,40 +99,4 @@ func (x *Index) body(ordinal uint32) []byte {
 		return nil
 	}
 	return x.records.Body(place)
-}
-
-func (x *Index) Breakdown() string {
-	return fmt.Sprintf("lists %d (keys %d) words %d (%d texts) records %d places %d people %d", x.lists.Memory(), x.lists.Keys(), x.words.Memory(), x.words.Texts(), x.records.Memory(), x.places.Memory(4), x.people)
-}
-func (x *Index) Detail() string {
-	type c struct {
-		postings int
-		keys     map[uint64]bool
-	}
-	by := map[rule]*c{}
-	k := keyer{seed: x.seed}
-	sh := shelf{words: x.words}
-	var r record
-	for o := uint32(1); o < uint32(x.places.Len()); o++ {
-		b := x.body(o)
-		if b == nil {
-			continue
-		}
-		sh.clear()
-		r.read(b, &sh)
-		for _, e := range k.of(&r) {
-			if by[e.rule] == nil {
-				by[e.rule] = &c{keys: map[uint64]bool{}}
-			}
-			by[e.rule].postings++
-			by[e.rule].keys[e.hash] = true
-		}
-	}
-	s := x.lists.Detail() + "\n"
-	for r := rule(1); r < rules; r++ {
-		if c := by[r]; c != nil {
-			s += fmt.Sprintf("rule %d: %.2f postings, %.2f keys a person\n", r, float64(c.postings)/float64(x.people), float64(len(c.keys))/float64(x.people))
-		}
-	}
-	return s
 }

@@ -69,7 +69,7 @@ func (k *keyer) of(r *record) []key {
 	k.places(&r.person)
 	k.numbers(&r.person)
 	if r.ssn >= 0 && r.person.SSNLast4 < 0 {
-		k.key(bySSN, uint64(r.ssn), 0) //nolint:gosec // not negative
+		k.key(bySSN, uint64(r.ssn), 0)
 	}
 	for i := range r.others {
 		k.key(r.others[i].rule, maphash.String(k.seed, r.others[i].value), 0)
@@ -163,9 +163,15 @@ func (k *keyer) names(born linkage.Date, question bool) {
 	for i := range k.firsts {
 		f := &k.firsts[i]
 		k.named(byFirst, i, -1, f.word, 0)
-		if born != 0 && !f.bare {
-			k.named(byFirstYear, i, -1, f.word, year)
+		if f.bare {
+			continue
+		}
+		k.named(byFirstYear, i, -1, f.word, year)
+		if born != 0 {
 			k.named(byFirstDay, i, -1, f.word, day)
+		}
+		if question && born != 0 {
+			k.named(byFirstYear, i, -1, f.word, unborn)
 		}
 	}
 	for i := range k.lasts {
@@ -174,15 +180,25 @@ func (k *keyer) names(born linkage.Date, question bool) {
 		for j := range k.firsts {
 			k.named(byNames, j, i, min(l.word, k.firsts[j].word), max(l.word, k.firsts[j].word))
 		}
-		if born == 0 || l.bare {
-			continue
+		if !l.bare {
+			k.sound(i, l.sound, born, question)
 		}
-		k.named(bySoundYear, -1, i, l.sound, year)
-		k.named(bySoundDay, -1, i, l.sound, day)
 		if question && l.sound2 != 0 {
-			k.named(bySoundYear, -1, i, l.sound2, year)
-			k.named(bySoundDay, -1, i, l.sound2, day)
+			k.sound(i, l.sound2, born, question)
 		}
+	}
+}
+
+// unborn is the year of people whose day of birth is not known: a question that has one finds them, too.
+const unborn = 0
+
+func (k *keyer) sound(last int, sound uint64, born linkage.Date, question bool) {
+	k.named(bySoundYear, -1, last, sound, uint64(born/10000)) //nolint:gosec // not negative
+	if born != 0 {
+		k.named(bySoundDay, -1, last, sound, uint64(born%10000)) //nolint:gosec // not negative
+	}
+	if question && born != 0 {
+		k.named(bySoundYear, -1, last, sound, unborn)
 	}
 }
 
@@ -241,7 +257,7 @@ func (k *keyer) named(r rule, first, last int, a, b uint64) {
 // hash mixes two things with what they are. The lists want every bit to depend on all.
 func hash(r rule, a, b uint64) uint64 {
 	const one, two = 0x9E3779B97F4A7C15, 0xD6E8FEB86659FD93
-	h := (a+uint64(r))*one ^ b
+	h := (a^uint64(r)<<56)*one ^ b
 	h = (h ^ h>>32) * two
 	h = (h ^ h>>29) * one
 	return h ^ h>>32

@@ -11,12 +11,18 @@ import (
 // learnOthers finds what demographics have and the person made of them has not, or has otherwise.
 func (r *record) learnOthers(d *linkage.Demographics) {
 	p := &r.person
+	emails := 0
 	for i := range d.Contacts {
 		c := &d.Contacts[i]
 		switch value := linkage.Fold(c.Value); {
 		case c.System == "email":
-			if value != linkage.Fold(linkage.ParseEmail(c.Value)) {
-				r.others = append(r.others, other{rule: byEmail, value: value})
+			normal, instead := linkage.ParseEmail(c.Value), 0
+			if normal != "" {
+				emails++
+				instead = emails
+			}
+			if value != linkage.Fold(normal) {
+				r.others = append(r.others, other{rule: byEmail, value: value, instead: instead})
 			}
 		case linkage.ParsePhone(c.E164, c.Value) == 0:
 			r.others = append(r.others, other{rule: byPhone, value: dialled(c)})
@@ -26,7 +32,7 @@ func (r *record) learnOthers(d *linkage.Demographics) {
 		n := &d.Identifiers[i]
 		value := linkage.Fold(n.Value)
 		if value != "" && !slices.ContainsFunc(p.Identifiers, func(o linkage.Number) bool { return o.Value == value }) {
-			r.others = append(r.others, other{byNumber, value, n.From, n.Until})
+			r.others = append(r.others, other{rule: byNumber, value: value, from: n.From, until: n.Until})
 		}
 	}
 }
@@ -52,6 +58,9 @@ func (r *record) writeOthers(b []byte) []byte {
 		at := len(b) + 1
 		b = interval(append(b, byte(o.rule), 0), at, o.from, o.until)
 		b = short(b, o.value)
+		if o.rule == byEmail {
+			b = binary.AppendUvarint(b, uint64(o.instead)) //nolint:gosec // not negative
+		}
 	}
 	return b
 }
@@ -62,5 +71,8 @@ func (r *record) readOther(in *reader) {
 	in.i += 2
 	o.from, o.until = in.interval(has)
 	o.value = r.short(in)
+	if o.rule == byEmail {
+		o.instead = int(in.uvarint()) //nolint:gosec // as it was written
+	}
 	r.others = append(r.others, o)
 }

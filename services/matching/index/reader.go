@@ -33,7 +33,7 @@ func view(b []byte) string { return unsafe.String(unsafe.SliceData(b), len(b)) }
 // short appends a short text: one of digits alone as their number and how many there are.
 func short(b []byte, s string) []byte {
 	if n := len(s); n > 0 && n <= 18 && onlyDigits(s) {
-		return binary.AppendUvarint(binary.AppendUvarint(b, uint64(n)<<1|1), digits(s)) //nolint:gosec // not negative
+		return binary.AppendUvarint(binary.AppendUvarint(b, uint64(n)<<1|1), digits(s))
 	}
 	return append(binary.AppendUvarint(b, uint64(len(s))<<1), s...)
 }
@@ -42,10 +42,10 @@ func short(b []byte, s string) []byte {
 func (r *record) short(in *reader) string {
 	n := in.uvarint()
 	if n&1 == 0 {
-		in.i += int(n >> 1)                      //nolint:gosec // as it was written
-		return view(in.b[in.i-int(n>>1) : in.i]) //nolint:gosec // as it was written
+		in.i += int(n >> 1)
+		return view(in.b[in.i-int(n>>1) : in.i])
 	}
-	at, width := len(r.digits), int(n>>1) //nolint:gosec // at most 18
+	at, width := len(r.digits), int(n>>1)
 	if cap(r.digits)-at < width {
 		r.digits, at = make([]byte, 0, 2*cap(r.digits)+64), 0 // what was read before keeps the old ones
 	}

@@ -25,6 +25,7 @@ type record struct {
 type other struct {
 	rule        rule
 	value       string // folded
+	instead     int    // of which of the person's e-mail addresses, from 1; 0: of none
 	from, until int64
 }
 
@@ -73,8 +74,8 @@ func (r *record) learn(d *linkage.Demographics) {
 // write appends a record's bytes. The numbers of its texts come from a function.
 func (r *record) write(b []byte, number func(*linkage.Text) uint32) []byte {
 	p, flags := &r.person, r.flags()
-	b = binary.AppendUvarint(b, uint64(r.id)) //nolint:gosec // positive
-	b = append(b, byte(flags), byte(flags>>8), byte(flags>>16))
+	b = binary.AppendUvarint(b, uint64(r.id))                   //nolint:gosec // positive
+	b = append(b, byte(flags), byte(flags>>8), byte(flags>>16)) //nolint:gosec // 19 bits
 	b = binary.AppendUvarint(b, uint64(r.profile))
 	for _, t := range [...]*linkage.Text{p.First, p.Last, p.Middle, p.Suffix} {
 		if t != nil {
@@ -85,7 +86,7 @@ func (r *record) write(b []byte, number func(*linkage.Text) uint32) []byte {
 		b = binary.AppendUvarint(b, packDay(r.born))
 	}
 	if r.ssn >= 0 {
-		b = binary.AppendUvarint(b, uint64(r.ssn)) //nolint:gosec // not negative
+		b = binary.AppendUvarint(b, uint64(r.ssn))
 	}
 	return r.writeChildren(b, number)
 }
@@ -131,6 +132,9 @@ func profileOf(d *linkage.Demographics) string {
 	}, "\x00")
 }
 
+// profileSuffix is how many fields stand before the suffix in a profile.
+const profileSuffix = 7
+
 // show fills in the demographics of a record but for its children.
 func (r *record) show(profile string, d *linkage.Demographics) {
 	*d = linkage.Demographics{ID: r.id, Deceased: r.deceased}
@@ -152,7 +156,7 @@ func (r *record) show(profile string, d *linkage.Demographics) {
 		d.DOB = showDay(r.born)
 	}
 	if r.ssn >= 0 {
-		d.SSNLast4 = string(padded(nil, uint64(r.ssn), 4)) //nolint:gosec // not negative
+		d.SSNLast4 = string(padded(nil, uint64(r.ssn), 4))
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 type search struct {
 	x         *Index
 	truncated bool
+	everybody bool // is glanced at, since there are not so many
 
 	worth    worth
 	asked    []asked
@@ -39,6 +40,10 @@ const (
 	mostRead   = 8000 // numbers of all lists together
 	mostScored = 400
 	mostLists  = 64
+
+	glanced     = 20_000 // with no more people everybody is glanced at
+	mostGlanced = 60     // of those found by that
+	beyond      = 4      // bits they must promise more than others
 )
 
 // likely is a candidate with the most that it can be worth.
@@ -47,11 +52,12 @@ type likely struct {
 	worth   float32
 }
 
-// candidates are the ordinals of those worth weighing, the likeliest first: all who can reach some bits from a prior of some.
-func (s *search) candidates(p *linkage.Person, k *keyer, least, prior float64) []uint32 {
+// candidates are the ordinals of those worth weighing, the likeliest first: all who can reach some bits.
+func (s *search) candidates(p *linkage.Person, k *keyer, m *linkage.Model, least float64) []uint32 {
 	s.ask(k.keys)
-	s.worth.weigh(p, k, s.asked, s.x.people, least, prior)
+	s.worth.weigh(p, k, s.asked, s.x.people, m, least)
 	s.truncated = false
+	s.everybody = s.x.people <= glanced && s.worth.given&(ofFirst|ofLast|ofYear) != 0
 	s.read()
 	return s.choose()
 }
@@ -122,22 +128,50 @@ func (s *search) choose() []uint32 {
 		s.sketches = append(s.sketches, sketch(s.x.sketches.At(found[i].ordinal)))
 	}
 	s.groups, s.likely = s.groups[:0], s.likely[:0]
-	needed := float32(s.worth.needed)
+	w := &s.worth
 	for i := range found {
-		if w := s.group(found[i].lists).most(&s.worth, s.sketches[i]); w >= needed {
-			s.likely = append(s.likely, likely{found[i].ordinal, w})
+		g := s.group(found[i].lists)
+		if most := g.shared + w.most(s.sketches[i], g.facts); most >= w.needed {
+			s.likely = append(s.likely, likely{found[i].ordinal, most})
 		}
 	}
-	slices.SortFunc(s.likely, func(a, b likely) int { return cmp.Compare(b.worth, a.worth) })
-	if len(s.likely) > mostScored {
-		s.likely = s.likely[:mostScored]
-		s.truncated = true
+	s.truncated = s.truncated || len(s.likely) > mostScored
+	s.likely = best(s.likely, mostScored)
+	if with := len(s.likely); s.everybody {
+		s.glance()
+		s.likely = s.likely[:with+len(best(s.likely[with:], mostGlanced))]
 	}
 	s.result = s.result[:0]
 	for i := range s.likely {
 		s.result = append(s.result, s.likely[i].ordinal)
 	}
 	return s.result
+}
+
+// best are the likeliest of some, the likeliest first.
+func best(of []likely, most int) []likely {
+	slices.SortFunc(of, func(a, b likely) int { return cmp.Compare(b.worth, a.worth) })
+	return of[:min(len(of), most)]
+}
+
+// glance adds those who are in no list that was read, and can be an answer all the same: everything about them is damaged that
+// keys are made of. There is no end of people of whom that could be said, so they have to look better than others.
+func (s *search) glance() {
+	w := &s.worth
+	needed := w.needed + beyond
+	ordinal := uint32(0)
+	for _, piece := range s.x.sketches.Pieces() {
+		for _, at := range piece {
+			if w.born != 0 && w.strange(sketch(at)) {
+				ordinal++
+				continue
+			}
+			if most := w.most(sketch(at), 0); most >= needed && ordinal > 0 && !s.tally.has(ordinal) {
+				s.likely = append(s.likely, likely{ordinal, most})
+			}
+			ordinal++
+		}
+	}
 }
 
 // group are the candidates who are in the same lists.
@@ -154,42 +188,24 @@ func (s *search) group(lists uint64) *group {
 		}
 	}
 	g, w := group{lists: lists}, &s.worth
-	first, last, other := 0.0, 0.0, 0.0
+	first, last, other := float32(0), float32(0), 0.0
 	for left := lists; left != 0; left &= left - 1 {
 		a := &s.asked[bits.TrailingZeros64(left)]
 		facts := a.key.rule.facts()
 		g.facts |= facts
 		if facts&ofFirst != 0 {
-			first = max(first, w.firsts[a.key.first].worth)
+			first = max(first, w.firsts[a.key.first].full)
 		}
 		if facts&ofLast != 0 {
-			last = max(last, w.lasts[a.key.last].worth)
+			last = max(last, w.lasts[a.key.last].full)
 		}
 		if facts&ofElse != 0 {
 			other += w.rarity(a.n)
 		}
 	}
-	g.shared = float32(first + last + other)
+	g.shared = first + last + float32(other)
 	s.groups = append(s.groups, g)
 	return &s.groups[len(s.groups)-1]
-}
-
-// most is the most that somebody of the group can be worth.
-func (g *group) most(w *worth, s sketch) float32 {
-	sum := g.shared + sameSex
-	if g.facts&ofFirst == 0 && w.given&ofFirst != 0 {
-		sum += nearly(&w.firsts, s.first(), s&manyFirst != 0, false, nickname)
-	}
-	if g.facts&ofLast == 0 && w.given&ofLast != 0 {
-		sum += nearly(&w.lasts, s.last(), s&manyLast != 0, g.facts&ofSound != 0, otherLast)
-	}
-	if w.given&ofYear != 0 {
-		sum += w.birthOf(s)
-	}
-	if asked := w.sketch.initial(); asked != 0 && asked == s.initial() {
-		sum += float32(w.middle)
-	}
-	return sum
 }
 
 // tally counts in whose lists somebody is.
@@ -238,4 +254,13 @@ func (t *tally) add(ordinals []uint32, list uint64) {
 		}
 		t.found[c.at].lists |= list
 	}
+}
+
+func (t *tally) has(ordinal uint32) bool {
+	mask := uint32(1)<<(32-t.shift) - 1
+	at := ordinal * 2654435769 >> t.shift
+	for t.cells[at].turn == t.turn && t.cells[at].ordinal != ordinal {
+		at = (at + 1) & mask
+	}
+	return t.cells[at].turn == t.turn
 }

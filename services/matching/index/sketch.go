@@ -13,17 +13,14 @@ type sketch uint64
 
 // The parts of a sketch. Letters take the place of names: an error changes one or two of them, another name most.
 const (
-	sketchLast    = 0  // 20 bits
-	sketchFirst   = 20 // 18 bits
-	sketchBirth   = 38 // 16 bits: year modulo 128, month, day; zero: not known
+	sketchLast    = 0  // 18 bits
+	sketchFirst   = 18 // 16 bits
+	sketchBirth   = 34 // 20 bits, see birthday; zero: not known
 	sketchInitial = 54 // 5 bits; zero: not known
 	sketchSex     = 59 // 3 bits; zero: not known
 
 	manyFirst sketch = 1 << 62 // the letters are of several first names
 	manyLast  sketch = 1 << 63
-
-	lastLetters  = 1<<20 - 1
-	firstLetters = 1<<18 - 1
 )
 
 func sketchOf(p *linkage.Person) sketch {
@@ -44,18 +41,15 @@ func sketchOf(p *linkage.Person) sketch {
 			last, s = last|lettersOf(a.Last), s|manyLast
 		}
 	}
-	s |= sketch(fewer(last, 20))<<sketchLast | sketch(fewer(first, 18))<<sketchFirst
-	if p.DOB != 0 {
-		s |= sketch(p.DOB.Year()&127<<9|p.DOB.Month()<<5|p.DOB.Day()) << sketchBirth //nolint:gosec // 16 bits
-	}
-	return s | sketch(initialOf(p.Middle))<<sketchInitial | sketch(p.Sex&7)<<sketchSex
+	s |= sketch(asLast(last))<<sketchLast | sketch(asFirst(first))<<sketchFirst
+	return s | sketch(birthdayOf(p.DOB))<<sketchBirth | sketch(initialOf(p.Middle))<<sketchInitial | sketch(p.Sex&7)<<sketchSex
 }
 
 func several(t *linkage.Text) bool { return t != nil && len(t.Parts) > 1 }
 
-func (s sketch) last() uint32    { return uint32(s >> sketchLast & lastLetters) }
-func (s sketch) first() uint32   { return uint32(s >> sketchFirst & firstLetters) }
-func (s sketch) birth() uint16   { return uint16(s >> sketchBirth) } //nolint:gosec // 16 bits
+func (s sketch) last() uint32    { return uint32(s >> sketchLast & (1<<18 - 1)) }
+func (s sketch) first() uint32   { return uint32(s >> sketchFirst & (1<<16 - 1)) }
+func (s sketch) birth() birthday { return birthday(s >> sketchBirth & (1<<20 - 1)) }
 func (s sketch) initial() uint32 { return uint32(s >> sketchInitial & 31) }
 func (s sketch) sex() uint32     { return uint32(s >> sketchSex & 7) }
 
@@ -77,8 +71,25 @@ func letters(word string) uint32 {
 	return set
 }
 
-// fewer folds the last letters of the alphabet into its first.
-func fewer(set uint32, bits int) uint32 { return (set | set>>bits) & (1<<bits - 1) }
+// asLast and asFirst fold the last letters of the alphabet into its first, as sketches of the two names have room.
+func asLast(letters uint32) uint32  { return (letters | letters>>18) & (1<<18 - 1) }
+func asFirst(letters uint32) uint32 { return (letters | letters>>16) & (1<<16 - 1) }
+
+// birthday is a day in four bits each for the last two digits of its year, its month and the two digits of its day.
+type birthday uint32
+
+func birthdayOf(d linkage.Date) birthday {
+	year, day := d.Year()%100, d.Day()
+	return birthday(year/10<<16 | year%10<<12 | d.Month()<<8 | day/10<<4 | day%10) //nolint:gosec // 20 bits
+}
+
+// differ is in how many of its parts a day is not another.
+func (b birthday) differ(other birthday) int {
+	x := uint32(b ^ other)
+	x |= x >> 1
+	x |= x >> 2
+	return bits.OnesCount32(x & 0x11111)
+}
 
 // initialOf is the first letter of a middle name from 1; zero: there is none.
 func initialOf(t *linkage.Text) uint8 {
@@ -89,13 +100,4 @@ func initialOf(t *linkage.Text) uint8 {
 		return c + 1
 	}
 	return 27
-}
-
-// alike tells whether one set of letters can be of the other's name with an error or two. A set of many names may have more.
-func alike(asked, set uint32, many bool) bool {
-	most := 1
-	if bits.OnesCount32(asked) > 4 {
-		most = 2
-	}
-	return bits.OnesCount32(asked&^set) <= most && (many || bits.OnesCount32(set&^asked) <= most)
 }

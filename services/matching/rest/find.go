@@ -51,7 +51,6 @@ func (s *Server) FindPatientsPrivately(
 type asked struct {
 	question matching.Question
 	after    *string // a cursor
-	limit    int     // which goes on in the link; 0: not given
 	faults   func(further ...fault.Field) error
 }
 

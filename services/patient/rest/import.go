@@ -23,6 +23,8 @@ type Imports struct {
 	Server *Server
 	Verbs  *patient.Imports
 	Logger *slog.Logger
+	// Leaving is closed when the program is about to end: imports end then with what has come.
+	Leaving <-chan struct{}
 }
 
 const (
@@ -51,16 +53,25 @@ func (i *Imports) Answer(ctx context.Context, contentType string, header *string
 		return nil, err
 	}
 	f := &flow{
-		Imports: i, ctx: context.WithoutCancel(ctx), run: run, keyed: key.Given(), in: newIntake(),
+		Imports: i, ctx: context.WithoutCancel(ctx), run: run, lines: i.Server.lineReader(key.Given()), in: newIntake(key.Given()),
 		trace: trace.SpanContextFromContext(ctx).TraceID().String(), turns: make(chan chan batch, batchesHeld), places: make(chan struct{}, batchesHeld),
+		done: make(chan struct{}),
 	}
 	f.out = newAnswers(f.in.stop)
 	go func() {
 		if err := safely(func() error { f.in.read(body); return nil }); err != nil {
+			f.tell(err)
 			f.in.end(err)
 		}
 	}()
 	go f.answer()
+	go func() {
+		select {
+		case <-i.Leaving:
+			f.in.end(fault.Away(nil, "The service is being restarted; import the rest again."))
+		case <-f.done:
+		}
+	}()
 	return f.out, nil
 }
 

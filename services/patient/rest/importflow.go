@@ -18,12 +18,13 @@ type flow struct {
 
 	ctx    context.Context //nolint:containedctx // the import outlives the handler
 	run    *patient.Import
-	keyed  bool
+	lines  *lineReader
 	trace  string
 	in     *intake
 	out    *answers
 	turns  chan chan batch // of what is under way, in the order of the lines
 	places chan struct{}   // taken by batches that are not answered
+	done   chan struct{}   // closed when no batch is under way any more
 }
 
 // batch is what became of some lines.
@@ -43,6 +44,8 @@ func (f *flow) answer() {
 		if err == nil {
 			if err = b.err; err == nil {
 				_, err = f.out.Write(b.answer)
+			} else {
+				f.tell(err)
 			}
 			created, failed = created+b.created, failed+b.failed
 		}
@@ -51,24 +54,23 @@ func (f *flow) answer() {
 		}
 		<-f.places
 	}
-	if err == nil {
-		err = f.in.why()
-	}
 	if end := f.run.End(); end != nil { // whoever repeats it waits a little longer
 		f.Logger.WarnContext(f.ctx, "an import's key is not free yet", "error", end.Error())
 	}
-	if err != nil {
-		f.fail(err)
-		return
+	if err == nil {
+		err = f.in.why()
 	}
-	last := strconv.AppendInt([]byte(`{"created":`), created, 10)
-	last = strconv.AppendInt(append(last, `,"failed":`...), failed, 10)
-	_, _ = f.out.Write(append(last, "}\n"...)) // who has left needs no total
+	last := fmt.Appendf(nil, `{"created":%d,"failed":%d}`, created, failed)
+	if err != nil { // without a total, so that nobody takes it for whole
+		_, document := web.Problem(err, f.trace)
+		last = fmt.Appendf(nil, `{"problem":%s}`, document)
+	}
+	_, _ = f.out.Write(append(last, '\n')) // who has left does not miss it
 	f.out.end()
 }
 
-// fail ends the answer without a total, so that nobody takes it for whole.
-func (f *flow) fail(err error) {
+// tell tells the log why an import failed that its sender is not to blame for.
+func (f *flow) tell(err error) {
 	switch fault.Of(err).Kind {
 	case fault.Internal:
 		f.Logger.ErrorContext(f.ctx, "import failed", "error", err.Error())
@@ -76,9 +78,6 @@ func (f *flow) fail(err error) {
 		f.Logger.WarnContext(f.ctx, "import unavailable", "error", err.Error())
 	default:
 	}
-	_, document := web.Problem(err, f.trace)
-	_, _ = f.out.Write(append(append([]byte(`{"problem":`), document...), "}\n"...))
-	f.out.end()
 }
 
 // work stores batches until there are no more.
@@ -95,6 +94,7 @@ func (f *flow) work() {
 		})
 	}
 	working.Wait()
+	close(f.done)
 	close(f.turns)
 }
 
@@ -128,11 +128,7 @@ func safely(do func() error) (err error) {
 
 // store stores lines and tells what became of each.
 func (f *flow) store(lines []importLine) (batch, error) {
-	drafts := make([]patient.Draft, len(lines))
-	for n := range lines {
-		drafts[n] = f.Server.draft(&lines[n], f.keyed)
-	}
-	done, err := f.run.Store(f.ctx, drafts)
+	done, err := f.run.Store(f.ctx, len(lines), func(n int) patient.Draft { return f.lines.draft(&lines[n]) })
 	if err != nil {
 		return batch{}, err
 	}

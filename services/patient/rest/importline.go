@@ -1,14 +1,13 @@
 package rest
 
 import (
+	"bytes"
 	"crypto/sha256"
-	"unicode/utf8"
-
-	"github.com/go-json-experiment/json/jsontext"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/web/body"
 	"github.com/patient-mesh/patient-mesh/services/patient"
+	"github.com/patient-mesh/patient-mesh/services/patient/api"
 )
 
 const (
@@ -19,12 +18,25 @@ const (
 // importLine is one line on its way: what was read of it and what became of it.
 type importLine struct {
 	number int64
-	text   []byte // nil: it was too long to be kept
+	text   []byte // nil: it was too long to be kept, or has been read
 	ref    []byte // as it was given, in JSON; nil: not given
 }
 
+// lineReader reads lines, with the children of v3.
+type lineReader struct {
+	keyed       bool // lines are told apart by what they hash to
+	addresses   addresses[api.AddressResponseDTO]
+	contacts    contacts[api.ContactResponseDTO]
+	aliases     aliases[api.AliasResponseDTO]
+	identifiers identifiers[api.IdentifierResponseDTO]
+}
+
+func (s *Server) lineReader(keyed bool) *lineReader {
+	return &lineReader{keyed, s.addressesV3(), s.contactsV3(), s.aliasesV3(), s.identifiersV3()}
+}
+
 // draft reads a line. The rules of single creates are the verb's to hold against it.
-func (s *Server) draft(l *importLine, keyed bool) patient.Draft {
+func (r *lineReader) draft(l *importLine) patient.Draft {
 	d := patient.Draft{Line: l.number}
 	if l.text == nil {
 		d.Refusal = func(patient.Broken) error {
@@ -32,46 +44,30 @@ func (s *Server) draft(l *importLine, keyed bool) patient.Draft {
 		}
 		return d
 	}
-	if keyed {
+	if r.keyed {
 		sum := sha256.Sum256(l.text)
 		copy(d.Digest[:], sum[:])
 	}
 	o := &body.Object{}
-	o.Read(l.text)
-	l.ref = ref(o)
+	o.Take(l.text)
+	l.text, l.ref = nil, bytes.Clone(o.Verbatim("ref", body.TextLength).Value)
 	d.Patient = input(o, nil)
-	a, c, n, i := s.addressesV3(), s.contactsV3(), s.aliasesV3(), s.identifiersV3()
-	addresses, contacts := o.Objects("addresses", patient.MostChildren), o.Objects("contacts", patient.MostChildren)
-	aliases, identifiers := o.Objects("aliases", patient.MostChildren), o.Objects("identifiers", patient.MostChildren)
-	d.Addresses, d.Contacts = inputs(addresses, a.input), inputs(contacts, c.input)
-	d.Aliases, d.Identifiers = inputs(aliases, n.input), inputs(identifiers, i.input)
+	const most = patient.MostChildren
+	addresses, contacts := o.Objects("addresses", most), o.Objects("contacts", most)
+	aliases, identifiers := o.Objects("aliases", most), o.Objects("identifiers", most)
+	d.Addresses, d.Contacts = inputs(addresses, r.addresses.input), inputs(contacts, r.contacts.input)
+	d.Aliases, d.Identifiers = inputs(aliases, r.aliases.input), inputs(identifiers, r.identifiers.input)
 	d.Refusal = func(b patient.Broken) error {
-		within(o, "addresses", addresses, b.Addresses, a.broken)
-		within(o, "contacts", contacts, b.Contacts, c.broken)
-		within(o, "aliases", aliases, b.Aliases, n.broken)
-		within(o, "identifiers", identifiers, b.Identifiers, i.broken)
-		return few(o.Err(b.Patient...))
+		for _, f := range b.Patient {
+			o.Fault(f.Field, f.Code, f.Message)
+		}
+		within(o, "addresses", addresses, b.Addresses, r.addresses.broken)
+		within(o, "contacts", contacts, b.Contacts, r.contacts.broken)
+		within(o, "aliases", aliases, b.Aliases, r.aliases.broken)
+		within(o, "identifiers", identifiers, b.Identifiers, r.identifiers.broken)
+		return few(o.Err())
 	}
 	return d
-}
-
-// ref is what a line is called by who sends it: any text of at most 500 code points, and none of a record's.
-func ref(o *body.Object) []byte {
-	const name = "ref"
-	m := o.Any(name)
-	switch {
-	case !m.Given():
-		return nil
-	case jsontext.Value(m.Value).Kind() != '"':
-		o.Fault(name, "invalid_type", "must be a string")
-		return nil
-	}
-	text, err := jsontext.AppendUnquote(nil, m.Value)
-	if err != nil || utf8.RuneCount(text) > body.TextLength {
-		o.Fault(name, "too_long", "is too long")
-		return nil
-	}
-	return m.Value
 }
 
 func inputs[I any](list []*body.Object, read func(o *body.Object, s spelling) I) []I {
@@ -92,8 +88,11 @@ func within(
 	o *body.Object, name string, list []*body.Object, rules map[int][]fault.Field, broken func(o *body.Object, rules []fault.Field) []fault.Field,
 ) {
 	for n, one := range list {
-		if one != nil {
-			o.Within(name, n, one, broken(one, rules[n]))
+		if one == nil {
+			continue // which is a fault already
+		}
+		if found := rules[n]; len(found) > 0 || one.Err() != nil {
+			o.Within(name, n, one, broken(one, found))
 		}
 	}
 }

@@ -19,6 +19,8 @@ const (
 // intake is where the lines that have come wait for somebody who stores them: a batch at a time, what there is of it. Who
 // reads waits when there is a whole one.
 type intake struct {
+	blocks bool // a batch is of one block
+
 	mu      sync.Mutex
 	changed sync.Cond
 	lines   []importLine
@@ -28,8 +30,8 @@ type intake struct {
 	stopped bool  // nobody wants any more
 }
 
-func newIntake() *intake {
-	in := &intake{}
+func newIntake(blocks bool) *intake {
+	in := &intake{blocks: blocks}
 	in.changed.L = &in.mu
 	return in
 }
@@ -76,27 +78,35 @@ func next(r *bufio.Reader) (text []byte, long bool, err error) {
 	}
 }
 
-func block(line int64) int64 { return (line - 1) / patient.ImportBatch }
+// full reports that a line does not go into the batch that waits.
+func (in *intake) full(line int64) bool {
+	block := func(line int64) int64 { return (line - 1) / patient.ImportBatch }
+	return len(in.lines) == patient.ImportBatch || in.bytes >= batchBytes || in.blocks && len(in.lines) > 0 && block(in.lines[0].number) != block(line)
+}
 
 // put adds a line when there is room; false when nobody wants it.
 func (in *intake) put(l importLine) bool {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	for !in.stopped && len(in.lines) > 0 && (in.bytes >= batchBytes || block(in.lines[0].number) != block(l.number)) {
+	for !in.stopped && !in.ended && in.full(l.number) {
 		in.changed.Wait()
 	}
-	if !in.stopped {
-		in.lines = append(in.lines, l)
-		in.bytes += len(l.text)
-		in.changed.Broadcast()
+	if in.stopped || in.ended {
+		return false
 	}
-	return !in.stopped
+	in.lines = append(in.lines, l)
+	in.bytes += len(l.text)
+	in.changed.Broadcast()
+	return true
 }
 
+// end says why there are no more lines than there are, if nobody has said so before; nil: that was all.
 func (in *intake) end(err error) {
 	in.mu.Lock()
 	defer in.mu.Unlock()
-	in.ended, in.err = true, err
+	if !in.ended {
+		in.ended, in.err = true, err
+	}
 	in.changed.Broadcast()
 }
 

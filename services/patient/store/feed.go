@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"errors"
+	"strings"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 	"github.com/patient-mesh/patient-mesh/libs/linkage/feed"
@@ -15,11 +16,14 @@ var _ patient.FeedStore = (*Store)(nil)
 const (
 	// The position is read before the people: what changes in between is told now, and once more the next time. Only a
 	// primary gives one; a standby refuses to read an unlogged table, and does not know which transactions are under way.
-	position = `SELECT id::text || '.' || xmin::text || '/' || pg_current_snapshot()::text FROM feed_epoch`
-	// The statement of who changed is planned once, for an index: to plan it takes several times as long as to run it, and
-	// what the statistics say of transactions is of those before.
+	position = `
+	SELECT id::text || '.' || xmin::text || '.' || (SELECT oid FROM pg_database WHERE datname = current_database())::text
+		|| '/' || pg_current_snapshot()::text FROM feed_epoch`
+	// The statements of the feed are planned once, for indexes, whatever the statistics say: those are of the transactions
+	// before, and of the time before an import. To plan who changed takes several times as long as to find them.
 	planOnce = `
-	SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)`
+	SELECT set_config('plan_cache_mode', 'force_generic_plan', true), set_config('enable_seqscan', 'off', true),
+		set_config('max_parallel_workers_per_gather', '0', true), set_config('jit', 'off', true)`
 	newEpoch = `INSERT INTO feed_epoch DEFAULT VALUES ON CONFLICT DO NOTHING`
 
 	// All columns of these are read as text: see row. What the order is by must not be the name of a text.
@@ -30,24 +34,28 @@ const (
 	allPeople = `SELECT ` + person + ` FROM patient WHERE tenant_id = $1 AND deleted_at IS NULL AND id > $2 ORDER BY id LIMIT $3`
 )
 
-// unseen is the condition of rows whose transaction a snapshot could not see: those that began later, which can be no
-// later than now (rows of a restored dump may say so), and those that were under way. Both are ranges of an index, however
-// long some other transaction of the server goes on.
-func unseen(table, id string) string {
-	from := `SELECT ` + id + ` FROM ` + table + ` WHERE tenant_id = $1 AND `
-	return from + `moved >= pg_snapshot_xmax($4::pg_snapshot) AND moved < pg_snapshot_xmax(pg_current_snapshot())
-		UNION ALL ` + from + `moved = ANY (ARRAY(SELECT pg_snapshot_xip($4::pg_snapshot)))`
-}
-
-// changedPeople finds the ids first, by the index of what changed: a plan that walks all people in their order and drops
-// nearly all of them looks as cheap to the planner.
+// changedPeople finds the ids first, in the spans of transactions that a snapshot could not see: those that began later,
+// which can be no later than now (rows of a restored dump may say so), and each of those that were under way, so that one
+// that goes on for hours costs nothing. The order makes the index of what changed the only way that comes to mind, also
+// to a planner who sees empty tables: one that walks all people and drops nearly all of them looks as cheap to it.
 func changedPeople() string {
+	moved := func(table, id string) string {
+		return `
+		SELECT m.id FROM span CROSS JOIN LATERAL (
+			SELECT ` + id + ` AS id FROM ` + table + ` WHERE tenant_id = $1 AND moved BETWEEN first AND last ORDER BY moved) AS m`
+	}
+	tables := []string{
+		moved("patient", "id"), moved("patient_address", "patient_id"), moved("patient_contact", "patient_id"),
+		moved("patient_alias", "patient_id"), moved("patient_identifier", "patient_id"),
+	}
 	return `
-	WITH changed (id) AS MATERIALIZED (` + unseen("patient", "id") +
-		` UNION ALL ` + unseen("patient_address", "patient_id") + ` UNION ALL ` + unseen("patient_contact", "patient_id") +
-		` UNION ALL ` + unseen("patient_alias", "patient_id") + ` UNION ALL ` + unseen("patient_identifier", "patient_id") + `)
-	SELECT ` + person + ` FROM patient WHERE tenant_id = $1
-		AND id = ANY (ARRAY(SELECT DISTINCT id FROM changed WHERE id > $2 ORDER BY id LIMIT $3)) ORDER BY id`
+	WITH span (first, last) AS MATERIALIZED (
+		SELECT pg_snapshot_xmax($4::pg_snapshot), pg_snapshot_xmax(pg_current_snapshot())
+		UNION ALL SELECT x, x FROM pg_snapshot_xip($4::pg_snapshot) AS x
+	), changed (id) AS MATERIALIZED (` + strings.Join(tables, ` UNION ALL`) + `)
+	SELECT p.* FROM (SELECT DISTINCT id FROM changed WHERE id > $2 ORDER BY id LIMIT $3) AS c
+		CROSS JOIN LATERAL (SELECT ` + person + ` FROM patient WHERE tenant_id = $1 AND id = c.id OFFSET 0) AS p
+		ORDER BY c.id`
 }
 
 var errNoEpoch = errors.New("no epoch of positions could be made")
@@ -58,12 +66,12 @@ func (s *Store) People(ctx context.Context, tenant string, since *patient.Positi
 		found := gathering{limit: limit}
 		var now string
 		b := pg.Tenant(tenant)
+		b.Exec(planOnce)
 		pg.Value(b, &now, position)
 		if since == nil {
 			found.people = make([]linkage.Demographics, 0, limit) // most pages are full
 			pg.Each(b, found.person, allPeople, tenant, after, limit+1)
 		} else {
-			b.Exec(planOnce)
 			pg.Each(b, found.person, s.changed, tenant, after, limit+1, since.Snapshot)
 		}
 		if err := s.db.Send(ctx, b); err != nil {
@@ -97,18 +105,25 @@ const (
 	childAlias   = `SELECT patient_id::text AS key, alias, first_name, last_name, full_name, ` + bounds + ` FROM patient_alias`
 	// No text has control characters: the parts of an authority do not run into one another.
 	childIdentifier = `
-	SELECT patient_id::text AS key, type, concat_ws(E'\x1f', authority_organization_id, authority_organization_name, authority_external_system_id,
-		authority_external_system_name), value, ` + bounds + ` FROM patient_identifier`
+	SELECT patient_id::text AS key, type, concat_ws(E'\x1f', authority_organization_id, authority_organization_name,
+		authority_external_system_id, authority_external_system_name), value, ` + bounds + ` FROM patient_identifier`
 	bounds = `
 	coalesce(nullif((extract(epoch FROM lower(holds)) * 1000)::bigint, 0), CASE WHEN lower_inf(holds) THEN 0 ELSE -1 END)::text,
 	coalesce(nullif((extract(epoch FROM upper(holds)) * 1000)::bigint, 0), CASE WHEN upper_inf(holds) THEN 0 ELSE -1 END)::text`
-
-	// The page's people by their ids; where they are all that there are from one to another, as a range, which is cheaper.
-	ofThese  = ` WHERE tenant_id = $1 AND patient_id = ANY ($2) AND deactivated_at IS NULL`
-	ofRange  = ` WHERE tenant_id = $1 AND patient_id > $2 AND patient_id <= $3 AND deactivated_at IS NULL`
 	holdable = ` AND NOT isempty(holds)`
-	inOrder  = ` ORDER BY patient_id, id`
 )
+
+// ofPeople asks for the children of the page's people: one by one, or, where they are all that there are from one to
+// another, as a range, which is cheaper.
+func ofPeople(child, condition string, all bool) string {
+	const inOrder = ` ORDER BY patient_id, id`
+	condition = ` AND deactivated_at IS NULL` + condition
+	if all {
+		return child + ` WHERE tenant_id = $1 AND patient_id > $2 AND patient_id <= $3` + condition + inOrder
+	}
+	return `SELECT c.* FROM unnest($2::bigint[]) WITH ORDINALITY AS person (id, place) CROSS JOIN LATERAL (` +
+		child + ` WHERE tenant_id = $1 AND patient_id = person.id` + condition + inOrder + `) AS c ORDER BY place`
+}
 
 // children adds to those who were found what hangs on them.
 func (s *Store) children(ctx context.Context, tenant string, found *gathering, all bool, after int64) error {
@@ -116,14 +131,15 @@ func (s *Store) children(ctx context.Context, tenant string, found *gathering, a
 	if len(ids) == 0 {
 		return nil
 	}
-	these, args := ofThese, []any{tenant, ids}
+	args := []any{tenant, ids}
 	if all {
-		these, args = ofRange, []any{tenant, after, ids[len(ids)-1]}
+		args = []any{tenant, after, ids[len(ids)-1]}
 	}
 	b := pg.Tenant(tenant)
-	pg.Each(b, found.addresses(), childAddress+these+inOrder, args...)
-	pg.Each(b, found.contacts(), childContact+these+inOrder, args...)
-	pg.Each(b, found.aliases(), childAlias+these+holdable+inOrder, args...)
-	pg.Each(b, found.identifiers(), childIdentifier+these+holdable+inOrder, args...)
+	b.Exec(planOnce)
+	pg.Each(b, found.addresses(), ofPeople(childAddress, "", all), args...)
+	pg.Each(b, found.contacts(), ofPeople(childContact, "", all), args...)
+	pg.Each(b, found.aliases(), ofPeople(childAlias, holdable, all), args...)
+	pg.Each(b, found.identifiers(), ofPeople(childIdentifier, holdable, all), args...)
 	return s.db.Send(ctx, b)
 }

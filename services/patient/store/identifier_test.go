@@ -243,6 +243,11 @@ func TestIdentifiersThatShareNoMomentGoTogether(t *testing.T) {
 			if meets := slices.ContainsFunc(had, func(o patient.Identifier) bool { return meet(child.Interval, o.Interval) }); (code(err) == "identifier_exists") != meets || !meets && err != nil {
 				rt.Fatalf("%v beside %v: %v", child.Interval, had, err)
 			}
+			for _, o := range had { // where both come at once no statement looks
+				if child.Rivals(o, now) != meet(child.Interval, o.Interval) || o.Rivals(child, now) != child.Rivals(o, now) {
+					rt.Fatalf("%v and %v are rivals: %v", child.Interval, o.Interval, child.Rivals(o, now))
+				}
+			}
 			if err == nil {
 				had = append(had, child)
 			}

@@ -120,7 +120,7 @@ func (s *Store) Import(
 
 // number is the block that a line is in, place where it stands there.
 func number(line int64) int64 { return (line - 1) / patient.ImportBatch }
-func place(line int64) int16  { return int16((line - 1) % patient.ImportBatch) } //nolint:gosec // below ImportBatch
+func place(line int64) int16  { return int16((line - 1) % patient.ImportBatch) }
 
 const (
 	newIDs = `SELECT array_agg(nextval('patient_id') * 1024 + floor(random() * 1024)::bigint) FROM generate_series(1, $1)`

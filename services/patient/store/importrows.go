@@ -6,8 +6,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgtype"
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
+	"github.com/patient-mesh/patient-mesh/libs/civil"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
@@ -96,22 +98,22 @@ func (c chosen) lines(b *pg.Batch, key idempotency.Key) {
 // queueChildren queues the children of one kind that come with newcomers.
 func queueChildren[N any, P patient.Noun[N]](b *pg.Batch, c *Children[N, P], tenant string, list chosen, of func(one *patient.Newcomer) []N) {
 	k := &c.kind
-	var ids []uuid.UUID
+	var ids pgtype.FlatArray[pgtype.UUID]
 	var patients []int64
-	var from, until []*time.Time
+	var from, until pgtype.FlatArray[pgtype.Timestamptz]
 	own := make([][]string, strings.Count(k.columns, ",")+1)
 	for _, one := range list {
 		children := of(one)
 		for n := range children {
 			child := &children[n]
-			ids, patients = append(ids, uuid.MustParse(P(child).Base().ID)), append(patients, one.ID)
+			ids, patients = append(ids, pgtype.UUID{Bytes: uuid.MustParse(P(child).Base().ID), Valid: true}), append(patients, one.ID)
 			for place, value := range k.values(*child) {
 				text, _ := value.(string) // as all of them are
 				own[place] = append(own[place], text)
 			}
 			if k.interval != nil {
 				i := k.interval(*child)
-				from, until = append(from, bound(i.From.At)), append(until, bound(i.Until.At))
+				from, until = append(from, bound(i.From)), append(until, bound(i.Until))
 			}
 		}
 	}
@@ -128,11 +130,8 @@ func queueChildren[N any, P patient.Noun[N]](b *pg.Batch, c *Children[N, P], ten
 	b.Exec(c.sql.several, args...)
 }
 
-func bound(at time.Time) *time.Time {
-	if at.IsZero() {
-		return nil
-	}
-	return &at
+func bound(m civil.Moment) pgtype.Timestamptz {
+	return pgtype.Timestamptz{Time: m.At, Valid: m.Given()}
 }
 
 // several is the statement that writes many new children: what is the same for all, an array for each column, and two for

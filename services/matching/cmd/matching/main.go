@@ -10,7 +10,6 @@ import (
 
 	"github.com/patient-mesh/patient-mesh/libs/audit"
 	"github.com/patient-mesh/patient-mesh/libs/config"
-	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/program"
@@ -19,6 +18,8 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/matching"
 	"github.com/patient-mesh/patient-mesh/services/matching/api"
 	"github.com/patient-mesh/patient-mesh/services/matching/index"
+	"github.com/patient-mesh/patient-mesh/services/matching/peer"
+	"github.com/patient-mesh/patient-mesh/services/matching/replica"
 	"github.com/patient-mesh/patient-mesh/services/matching/rest"
 	"github.com/patient-mesh/patient-mesh/services/matching/store"
 )
@@ -49,6 +50,14 @@ func serve(ctx context.Context) error {
 	}
 	defer db.Close()
 
+	kept := store.New(db)
+	parts := index.Options{Parser: linkage.NewParser(), Scans: make(chan struct{}, 1)}
+	indexes, err := replica.New(peer.NewPeople(p.Peers.Caller("patient", p.Keyring, p.Name)), kept,
+		func() *index.Index { return index.New(parts) }, p.Logger,
+		replica.Options{Memory: c.indexMemory(), Loads: c.IndexLoads, WarmUp: c.WarmUp})
+	if err != nil {
+		return err
+	}
 	trail, err := audit.NewRelay(db, p.Logger, audit.ToTenant(p.Peers.Caller("tenant", p.Keyring, p.Name)), audit.Options{})
 	if err != nil {
 		return err
@@ -57,24 +66,16 @@ func serve(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	kept := store.New(db)
 	versions := &matching.Versions{Store: kept, Default: linkage.Default(), Now: time.Now, NewID: uuid.NewV7, Log: p.Logger}
 	finds := &matching.Service{
-		Indexes: away{}, Models: versions, Ledger: kept, Meters: meters, Now: time.Now, NewID: uuid.NewV7,
+		Indexes: indexes, Models: versions, Ledger: kept, Meters: meters, Now: time.Now, NewID: uuid.NewV7,
 	}
-	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}))
+	app, err := web.New(p.WebOptions(web.Check{Name: "postgres", Probe: db.Ready}, web.Check{Name: "index", Probe: indexes.Ready}))
 	if err != nil {
 		return err
 	}
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(&rest.Server{Finds: finds, Versions: versions, Sealer: p.Keyring}, nil),
 		api.FiberServerOptions{HandlerMiddlewares: []api.HandlerMiddlewareFunc{web.JSONOnly}})
 	sweep := func(ctx context.Context) error { return kept.SweepKeys(ctx, p.Logger) }
-	return p.Serve(ctx, app, trail.Run, versions.Run, sweep)
-}
-
-// away stands where the indexes come.
-type away struct{}
-
-func (away) Fresh(context.Context, string) (*index.Index, error) {
-	return nil, fault.Away(nil, "There is no index yet.")
+	return p.Serve(ctx, app, trail.Run, indexes.Run, versions.Run, sweep)
 }

@@ -2,7 +2,6 @@
 // takes and gives up numbers at any time. It knows nothing of people, and of locks: whoever uses it keeps writers apart from
 // everybody else.
 package posting
-import "fmt"
 
 // Lists are numbers by key. Keys are hashes of 64 bits; the first 40 of them tell keys apart, so a list can, seldom, hold the
 // numbers of two keys. Numbers are at least 1 and below 2^31.
@@ -205,13 +204,4 @@ func (l *Lists) Memory() int {
 		n += 8*len(l.shards[i].slots) + 4*cap(l.shards[i].words.words)
 	}
 	return n
-}
-
-func (l *Lists) Detail() string {
-	slots,used,words,free,cp:=0,0,0,0,0
-	for i := range l.shards {
-		s:=&l.shards[i]
-		slots+=len(s.slots); used+=s.used; words+=len(s.words.words); free+=s.words.free; cp+=cap(s.words.words)
-	}
-	return fmt.Sprintf("slots %d used %d words %d free %d cap %d", slots,used,words,free,cp)
 }

@@ -82,7 +82,7 @@ func word(b []byte, p *linkage.Part, whole string, only bool) []byte {
 	switch {
 	case only:
 	case at >= 0:
-		b = binary.AppendUvarint(b, uint64(at)) //nolint:gosec // not negative
+		b = binary.AppendUvarint(b, uint64(at))
 		b = binary.AppendUvarint(b, uint64(len(p.Text)))
 	default:
 		b = text(b, p.Text)

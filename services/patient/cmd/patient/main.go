@@ -71,7 +71,7 @@ func serve(ctx context.Context) error {
 		Records: &patient.Records{Service: verbs, Store: patients, Documents: peer.NewDocuments(attachment)},
 		Feed:    &patient.Feed{Store: patients},
 	}
-	mountImport(app, &rest.Imports{Server: server, Logger: p.Logger, Verbs: &patient.Imports{
+	mountImport(app, &rest.Imports{Server: server, Logger: p.Logger, Leaving: ctx.Done(), Verbs: &patient.Imports{
 		Service: verbs, Store: patients, Identifiers: server.Identifiers,
 	}})
 	mountDocuments(app, &rest.Documents{Patients: verbs, Attachment: attachment.Pass})

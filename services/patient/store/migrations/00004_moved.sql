@@ -15,13 +15,6 @@ ALTER TABLE patient_contact ALTER COLUMN moved SET DEFAULT pg_current_xact_id();
 ALTER TABLE patient_alias ALTER COLUMN moved SET DEFAULT pg_current_xact_id();
 ALTER TABLE patient_identifier ALTER COLUMN moved SET DEFAULT pg_current_xact_id();
 
--- After an import many rows have one transaction; those that are asked for are others.
-ALTER TABLE patient ALTER COLUMN moved SET (n_distinct = -1);
-ALTER TABLE patient_address ALTER COLUMN moved SET (n_distinct = -1);
-ALTER TABLE patient_contact ALTER COLUMN moved SET (n_distinct = -1);
-ALTER TABLE patient_alias ALTER COLUMN moved SET (n_distinct = -1);
-ALTER TABLE patient_identifier ALTER COLUMN moved SET (n_distinct = -1);
-
 -- Whoever changes a row, the release before this one too, does not have to think of it.
 -- +goose StatementBegin
 CREATE FUNCTION moved() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
@@ -37,8 +30,10 @@ CREATE TRIGGER moved BEFORE UPDATE ON patient_identifier FOR EACH ROW EXECUTE FU
 
 -- Positions are worth something only where transactions are numbered on from them. After a crash numbers that never
 -- reached the log are given once more, a standby that is promoted may lack the last ones, and a restored dump begins
--- anew. In the first two cases PostgreSQL empties unlogged tables, and in the third a row gets another xmin: so the one
--- row here names the stretch of time in which positions hold. Whoever finds none makes one.
+-- anew. In the first two cases PostgreSQL empties unlogged tables, and in the third a row gets another xmin (and a copy
+-- of a database another oid): so the one row here names the stretch of time in which positions hold. Whoever finds none
+-- makes one. Only a server whose files are replaced by older ones, copied while it was shut down, tells nothing: there
+-- matching has to be started anew.
 CREATE UNLOGGED TABLE feed_epoch (
     single boolean PRIMARY KEY DEFAULT true CHECK (single),
     id     uuid    NOT NULL DEFAULT gen_random_uuid()

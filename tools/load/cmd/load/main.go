@@ -2,7 +2,9 @@
 //
 //	load --file people.csv                   into the first demo tenant of $MESH_DIR/demo.json
 //	load --file people.csv --verify          and reads every one of them back
+//	load --file people.csv --import          in one stream, many times as fast
 //	load --file people.csv --map dob=born    where the column of the dates of birth is headed "born"
+//	load train                               trains the tenant's matching model: see load train --help
 //
 // Rows without a first name, last name or date of birth are left out and listed, unless --placeholder-name and
 // --placeholder-dob say what to write instead. The same file can be loaded again within 24 hours: what was created
@@ -20,6 +22,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -31,7 +34,11 @@ import (
 )
 
 func main() {
-	if err := run(os.Args[1:]); err != nil {
+	do, args := run, os.Args[1:]
+	if len(args) > 0 && args[0] == "train" {
+		do, args = runTraining, args[1:]
+	}
+	if err := do(args); err != nil {
 		fmt.Fprintln(os.Stderr, "load:", err)
 		os.Exit(1)
 	}
@@ -42,49 +49,68 @@ type settings struct {
 	demo    string
 	tenant  int
 	verify  bool
+	stream  bool
 }
 
 func parse(args []string) (settings, error) {
-	dir := os.Getenv("MESH_DIR")
-	if dir == "" {
-		dir = ".mesh"
-	}
 	s := settings{options: load.Options{Columns: map[string]string{}}}
 	flags := flag.NewFlagSet("load", flag.ContinueOnError)
 	flags.StringVar(&s.options.File, "file", "", "the CSV file; its first line names the columns")
-	flags.StringVar(&s.demo, "demo", filepath.Join(dir, "demo.json"), "where the mesh wrote its address and keys")
-	flags.IntVar(&s.tenant, "tenant", 1, "which tenant of that file, from 1")
+	s.where(flags)
 	flags.IntVar(&s.options.Workers, "workers", 16, "requests under way at a time")
 	flags.BoolVar(&s.verify, "verify", false, "read every created patient back and compare it")
+	flags.BoolVar(&s.stream, "import", false, "send all in one stream, to the import")
 	flags.StringVar(&s.options.Label, "label", "", "load the same file once more: its people are created again, once for each label")
 	flags.StringVar(&s.options.PlaceholderName, "placeholder-name", "", "what to write where a first or last name is missing")
 	flags.StringVar(&s.options.PlaceholderDOB, "placeholder-dob", "", "what to write where the date of birth is missing, YYYY-MM-DD")
-	flags.Func("map", "field=heading, may be repeated or separated by commas, for columns whose heading is not known", func(text string) error {
-		for pair := range strings.SplitSeq(text, ",") {
-			field, heading, ok := strings.Cut(pair, "=")
-			if !ok {
-				return fmt.Errorf("%q is not field=heading", pair)
-			}
-			s.options.Columns[strings.TrimSpace(field)] = strings.TrimSpace(heading)
-		}
-		return nil
-	})
-	for rest := args; ; rest = flags.Args()[1:] { // the file may stand among the flags
-		if err := flags.Parse(rest); err != nil {
-			return s, err
-		}
-		if flags.NArg() == 0 {
-			break
-		}
-		if s.options.File != "" {
-			return s, fmt.Errorf("one file at a time: what is %q?", flags.Arg(0))
-		}
-		s.options.File = flags.Arg(0)
+	flags.Func("map", "field=heading, may be repeated or separated by commas, for columns whose heading is not known", mapping(s.options.Columns))
+	if err := anywhere(flags, args, &s.options.File); err != nil {
+		return s, err
 	}
 	if s.options.File == "" {
 		return s, errors.New("which file? --file people.csv (make load FILE=people.csv)")
 	}
 	return s, nil
+}
+
+// where are the flags that say which mesh and tenant it is about.
+func (s *settings) where(flags *flag.FlagSet) {
+	dir := os.Getenv("MESH_DIR")
+	if dir == "" {
+		dir = ".mesh"
+	}
+	flags.StringVar(&s.demo, "demo", filepath.Join(dir, "demo.json"), "where the mesh wrote its address and keys")
+	flags.IntVar(&s.tenant, "tenant", 1, "which tenant of that file, from 1")
+}
+
+// mapping reads field=heading into a map.
+func mapping(columns map[string]string) func(text string) error {
+	return func(text string) error {
+		for pair := range strings.SplitSeq(text, ",") {
+			field, heading, ok := strings.Cut(pair, "=")
+			if !ok {
+				return fmt.Errorf("%q is not field=heading", pair)
+			}
+			columns[strings.TrimSpace(field)] = strings.TrimSpace(heading)
+		}
+		return nil
+	}
+}
+
+// anywhere reads flags, among which a file may stand.
+func anywhere(flags *flag.FlagSet, args []string, file *string) error {
+	for rest := args; ; rest = flags.Args()[1:] {
+		if err := flags.Parse(rest); err != nil {
+			return err
+		}
+		if flags.NArg() == 0 {
+			return nil
+		}
+		if *file != "" {
+			return fmt.Errorf("one file at a time: what is %q?", flags.Arg(0))
+		}
+		*file = flags.Arg(0)
+	}
 }
 
 func run(args []string) error {
@@ -107,7 +133,11 @@ func run(args []string) error {
 	if err != nil {
 		return err
 	}
-	err = l.Send(ctx)
+	if s.stream {
+		err = l.Import(ctx)
+	} else {
+		err = l.Send(ctx)
+	}
 	if err == nil && s.verify {
 		err = l.Verify(ctx)
 	}
@@ -148,7 +178,22 @@ func (s *settings) readDemo() (tenant string, err error) {
 }
 
 // progress shows a bar where somebody watches, and nothing where the output goes to a file.
-type progress struct{ bar *progressbar.ProgressBar }
+type progress struct {
+	bar  *progressbar.ProgressBar
+	mu   sync.Mutex
+	what string
+}
+
+// at shows how much of something is done.
+func (p *progress) at(what string, done, of int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.what != what {
+		p.what = what
+		p.begin(what, int64(of))
+	}
+	_ = p.bar.Set(done)
+}
 
 func (p *progress) begin(what string, rows int64) {
 	p.end()

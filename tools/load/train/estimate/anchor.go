@@ -21,12 +21,7 @@ func (a Anchor) Distribution(counts, belief []float64) []float64 {
 // order of likelihood ratios is an isotonic regression of the ratios (Robertson, Wright & Dykstra 1988, §1.5), which
 // pooling adjacent violators gives.
 func (a Anchor) Monotone(counts, belief, u []float64) []float64 {
-	ones := make([]float64, len(belief))
-	for i := range ones {
-		ones[i] = 1
-	}
-	believed := spread(pool(belief, ones, u), u) // which need not be monotone against a u that was learnt
-	return a.fit(counts, believed, u)
+	return a.fit(counts, ordered(belief, u), u) // a belief need not be monotone against a u that was learnt
 }
 
 // events are the pseudo-counts of the levels.

@@ -90,7 +90,7 @@ func TestEMFindsWhatIsTrue(t *testing.T) {
 		for g, want := range []float64{0.3, 0.1, 0.5} {
 			near(t, "a share", fit.Shares[g], want, 0.02)
 		}
-		near(t, "pairs of one person", fit.Pairs, 18_000, 1000)
+		near(t, "pairs of one person", fit.Pairs, 10_000, 500)
 	}
 }
 
@@ -214,6 +214,8 @@ func TestAnyData(t *testing.T) {
 		u := estimate.Strangers(s, tally(t, s), a)
 		fit := estimate.EM(s, u, []*estimate.Tally{tally(t, s), tally(t, s)}, a)
 		hold(t, fit)
+		times := rapid.Float64Range(1, 16).Draw(t, "times")
+		hold(t, fit.Bounded(s, times))
 		hold(t, estimate.Count(s, tally(t, s), tally(t, s), a))
 		for i := 1; i < len(fit.Trace); i++ {
 			if fit.Trace[i] < fit.Trace[i-1]-1e-6*math.Abs(fit.Trace[i-1]) {
@@ -291,5 +293,38 @@ func TestHeldOutPairsTellTheBetterFit(t *testing.T) {
 	held := []*estimate.Tally{simulate(r, 10_000, 0.3, m, u), simulate(r, 10_000, 0.05, m, u)}
 	if was, is := before.LogLikelihood(s, held), fit.LogLikelihood(s, held); is <= was {
 		t.Errorf("before %.0f, after %.0f", was, is)
+	}
+}
+
+func TestWhatIsLearntMayBeBounded(t *testing.T) {
+	t.Parallel()
+	s := believed()
+	m, u := truth()
+	m[0] = []float64{0.2, 0.1, 0.7} // of first names: far from what is believed
+	r := rand.New(rand.NewPCG(5, 5))
+	fit := estimate.Count(s, simulate(r, 20_000, 1, m, u), simulate(r, 100_000, 0, m, u), estimate.DefaultAnchor())
+	bounded := fit.Bounded(s, 4)
+	for f := range s {
+		for level, was := range s[f].M {
+			if ratio := bounded.M[f][level] / was; ratio > 9 || ratio < 1./9 { // after they were brought to one
+				t.Errorf("m of %s %s went from %.3f to %.3f", s[f].Name, s[f].Levels[level], was, bounded.M[f][level])
+			}
+		}
+	}
+	near(t, "what is near stays", bounded.M[1][0], fit.M[1][0], 0.01)
+	if fit.M[0][2] < 0.6 || bounded.M[0][2] > 0.4 {
+		t.Errorf("differing first names: %.2f, bounded %.2f", fit.M[0][2], bounded.M[0][2])
+	}
+}
+
+// What is rarer than what was counted would show is believed in still.
+func TestWhatIsTooRareToBeSeenIsBelieved(t *testing.T) {
+	t.Parallel()
+	a, belief := estimate.DefaultAnchor(), []float64{2e-6, 1e-3, 1 - 1e-3 - 2e-6}
+	for pairs, least := range map[float64]float64{1000: 0.99, 300_000: 0.7, 100e6: 0} {
+		got := a.Distribution([]float64{0, pairs * 1e-3, pairs * (1 - 1e-3)}, belief)
+		if ratio := got[0] / belief[0]; ratio < least || ratio > 1 || pairs > 1e6 && ratio > 0.02 {
+			t.Errorf("after %g pairs without one, what two in a million have is %.3f times as frequent", pairs, ratio)
+		}
 	}
 }

@@ -38,7 +38,7 @@ func (t *Tally) Add(v Vector, n float64) {
 	}
 	key := make([]byte, len(v))
 	for i, level := range v {
-		key[i] = byte(level + 1)
+		key[i] = byte(level + 1) //nolint:gosec // from 0: a level, or Missing
 	}
 	t.counts[string(key)] += n
 	t.size += n
@@ -59,7 +59,7 @@ func (t *Tally) patterns() []pattern {
 	for _, key := range slices.Sorted(maps.Keys(t.counts)) {
 		levels := make(Vector, len(key))
 		for i := range len(key) {
-			levels[i] = int8(key[i]) - 1
+			levels[i] = int8(key[i]) - 1 //nolint:gosec // as Add wrote it
 		}
 		out = append(out, pattern{levels, t.counts[key]})
 	}

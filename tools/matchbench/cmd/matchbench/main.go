@@ -66,7 +66,7 @@ func run(args []string) error {
 	text, err := matchbench.Run(ctx, o)
 	if text != "" {
 		fmt.Print(text)
-		if *out != "" {
+		if *out != "" && err == nil {
 			err = errors.Join(err, os.WriteFile(filepath.Join(*out, "RESULTS.md"), []byte(text), 0o644)) //nolint:gosec // figures are for everybody
 		}
 	}
