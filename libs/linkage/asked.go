@@ -84,7 +84,7 @@ func (q *Question) look(a *asked, t *Text) verdict {
 // judge finds the way in which two names agree, and its weight.
 func (q *Question) judge(a *asked, t *Text) verdict {
 	way, rarity := agree(a, t)
-	return verdict{level: int8(way), weight: float32(q.worth(a, t, way, rarity))}
+	return verdict{level: int8(way), weight: float32(q.worth(a, t, way, rarity))} //nolint:gosec // one of ways
 }
 
 // worth weighs an agreement. Of an exact one u is the share of people with the name. A slip turned one of the two names into

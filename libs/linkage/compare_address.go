@@ -19,10 +19,10 @@ func (q *Question) compareAddresses(c *Person, p *pair) {
 				p.lacks(f)
 			}
 			if area != missing {
-				p.level[inArea], p.weight[inArea] = int8(area), q.areaWeight(i, area)
+				p.set(inArea, area, q.areaWeight(i, area))
 			}
 			if street != missing {
-				p.level[field], p.weight[field] = int8(street), q.streetWeight(i, area, field, street)
+				p.set(field, street, q.streetWeight(i, area, field, street))
 			}
 		}
 	}
@@ -142,16 +142,16 @@ func (q *Question) like(a *asked, t *Text) int {
 		return areDifferent
 	}
 	if t.ID == 0 {
-		return alike(a.text, t)
+		return int(alike(a.text, t))
 	}
 	v, known := q.memory.recall(a.slot, t.ID)
 	if !known {
-		*v = verdict{level: int8(alike(a.text, t))}
+		*v = verdict{level: alike(a.text, t)}
 	}
 	return int(v.level)
 }
 
-func alike(a, b *Text) int {
+func alike(a, b *Text) int8 {
 	x, y := a.Whole, b.Whole
 	switch {
 	case x == y:

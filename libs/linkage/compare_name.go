@@ -21,13 +21,13 @@ func (q *Question) put(p *pair, field int, v verdict) {
 		p.lacks(field)
 		return
 	}
-	p.level[field], p.weight[field] = int8(levelOf(field, int(v.level))), float64(v.weight)
+	p.set(field, levelOf(field, int(v.level)), float64(v.weight))
 }
 
 // better takes a level of a field if it weighs more than the one so far.
 func (q *Question) better(p *pair, field, level int, weight float64) {
 	if p.level[field] != missing && weight > p.weight[field] {
-		p.level[field], p.weight[field] = int8(level), weight
+		p.set(field, level, weight)
 	}
 }
 

@@ -77,7 +77,7 @@ func TestSums(t *testing.T) {
 		if want := math.Log2(math.Exp2(a) + math.Exp2(b)); math.Abs(s.add(a, b)-want) > 1e-4 || s.add(a, b) != s.add(b, a) {
 			t.Fatalf("%v and %v are %v, not %v", a, b, s.add(a, b), want)
 		}
-		if s.add(a+more, b) < s.add(a, b) {
+		if s.add(a+more, b) < s.add(a, b)-1e-12 {
 			t.Fatalf("%v and %v are more than with %v", a, b, more)
 		}
 	})

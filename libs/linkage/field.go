@@ -156,7 +156,9 @@ func vocabularies() [fieldCount]vocabulary {
 	all[inLast] = vocabulary{"lastName", "lastName", "last_name", []string{
 		"exact", "part", "one_edit", "similar", "swapped", "alias", "sounds_alike", "initial", "differ",
 	}, these(lastEdit, lastSimilar, lastSwapped, lastSound, lastDiffer)}
-	all[inMiddle] = vocabulary{"middleName", "middleName", "middle_name", []string{"exact", "initial", "similar", "differ"}, these(middleSimilar, middleDiffer)}
+	all[inMiddle] = vocabulary{"middleName", "middleName", "middle_name", []string{
+		"exact", "initial", "similar", "differ",
+	}, these(middleSimilar, middleDiffer)}
 	all[inSuffix] = vocabulary{"suffix", "suffix", "suffix", []string{"exact", "differ"}, these(differ)}
 	all[inDOB] = vocabulary{"dob", "dob", "date_of_birth", []string{
 		"exact", "day_month_swapped", "placeholder", "one_edit", "same_year_and_day", "same_year_and_month", "same_month_and_day",
@@ -175,7 +177,9 @@ func vocabularies() [fieldCount]vocabulary {
 	all[inPhone] = vocabulary{"phone", "phone", "phone", []string{"exact", "other_area_code", "one_edit", "differ"}, these(phoneLocal, phoneEdit)}
 	all[inEmail] = vocabulary{"email", "email", "email", []string{"exact", "one_edit", "other_host", "differ"}, these(emailEdit)}
 	all[inSSN] = vocabulary{"last4Ssn", "last4Ssn", "ssn", []string{"exact", "one_edit", "differ"}, these(ssnEdit, ssnDiffer)}
-	all[inIdentifier] = vocabulary{"identifier", "identifier", "identifier", []string{"exact", "value", "one_edit", "other_ending", "differ"}, these(identifierEdit)}
+	all[inIdentifier] = vocabulary{"identifier", "identifier", "identifier", []string{
+		"exact", "value", "one_edit", "other_ending", "differ",
+	}, these(identifierEdit)}
 	all[inMember] = vocabulary{"memberNumber", "memberNumber", "member_number", []string{"exact", "other_ending", "differ"}, 0}
 	return all
 }

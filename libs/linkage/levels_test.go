@@ -197,6 +197,7 @@ func TestLevels(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range cases {
 		t.Run(c.model+"/"+c.level, func(t *testing.T) {
+			t.Parallel()
 			a, b := made(c.a), made(c.b)
 			evidence, _, _ := model.Ask(&a, nil, 0).Explain(&b)
 			if got := levelOf(evidence, c.field); got != c.level {

@@ -89,7 +89,11 @@ func (q *Question) compare(c *Person, p *pair) {
 
 // at puts a field at a level with its usual weight.
 func (q *Question) at(p *pair, field, level int) {
-	p.level[field], p.weight[field] = int8(level), q.model.weight[field][level]
+	p.set(field, level, q.model.weight[field][level])
+}
+
+func (p *pair) set(field, level int, weight float64) {
+	p.level[field], p.weight[field] = int8(level), weight //nolint:gosec // fewer than mostLevels
 }
 
 func (p *pair) lacks(field int) {
