@@ -102,11 +102,17 @@ func apostrophe(r rune) bool {
 
 // signs is the text whole, without its spaces, when it has neither letters nor digits.
 func signs(s string, yield func(word) bool) bool {
-	text := strings.Map(func(r rune) rune {
-		if unicode.IsSpace(r) || unicode.IsControl(r) || accent(r) {
-			return -1
-		}
-		return r
-	}, s)
+	without := func(none func(r rune) bool) string {
+		return strings.Map(func(r rune) rune {
+			if unicode.IsSpace(r) || unicode.IsControl(r) || none(r) {
+				return -1
+			}
+			return r
+		}, s)
+	}
+	text := without(accent)
+	if text == "" { // of accents alone, which NFKC also makes of a diaeresis that stands by itself
+		text = without(func(rune) bool { return false })
+	}
 	return text == "" || yield(word{text: text, alt: text})
 }
