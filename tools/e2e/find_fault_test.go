@@ -119,6 +119,12 @@ func findsWithoutDatabase(t *testing.T, m *mesh.Mesh) {
 	}
 	postgres.Start()
 	heals(t, c)
-	eventually(t, time.Minute, func() bool { return c.get(findV3+"?lastName=Quintanilha").status == ok })
+	answered := 0 // in a row, so that all replicas are back
+	eventually(t, time.Minute, func() bool {
+		if answered++; c.get(findV3+"?lastName=Quintanilha").status != ok {
+			answered = 0
+		}
+		return answered >= 10
+	})
 	seeker{c, p.ID}.sees(true, "after it came back", exactly("lastName", "Quintanilha"))
 }
