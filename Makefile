@@ -98,6 +98,12 @@ load: ## put a CSV of people into the running mesh: make load FILE=people.csv AR
 	go build -o bin/ ./tools/load/cmd/load
 	bin/load $(ARGS) "$(FILE)"
 
+.PHONY: train
+train: ## train the matching model of the running mesh's first tenant: make train ARGS=--activate
+	@mkdir -p bin
+	@go build -o bin/ ./tools/load/cmd/load
+	@bin/load train $(ARGS)
+
 .PHONY: synth
 synth: ## make people up, with their truth: make synth ARGS='--people 1000 --duplicated 0.2 --out people.ndjson --truth truth.tsv'
 	@mkdir -p bin

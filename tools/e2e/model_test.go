@@ -360,7 +360,7 @@ func TestModelsWithReplicas(t *testing.T) {
 	before := c.find(lima()).prior(t)
 	agree := func(want float64) {
 		t.Helper()
-		asked := 0
+		asked, began := 0, time.Now()
 		eventually(t, time.Minute, func() bool { // each takes turns: twelve in a row that agree are of both
 			a, err := c.try(http.MethodPost, findV3, "", lima().body())
 			var f found
@@ -371,6 +371,7 @@ func TestModelsWithReplicas(t *testing.T) {
 			asked++
 			return asked == 12
 		})
+		t.Logf("both agree after %v", time.Since(began))
 	}
 	agree(before)
 	shift := math.Log2(0.125 / linkage.Default().Prior.Matches)

@@ -82,6 +82,11 @@ func TestWhoseTruthIsKnownDoesBetterThanTheDefault(t *testing.T) {
 	if l.Standard.LogLoss != before.LogLoss {
 		t.Error("the active model is the default, but they differ")
 	}
+	for _, field := range l.Model.Fields {
+		if field.Name == "dob" && field.Levels[0].U > 6e-5 {
+			t.Errorf("%v of strangers are born on one day, there are some 30,000", field.Levels[0].U)
+		}
+	}
 	if after.LogLoss > 0.95*before.LogLoss || after.F1 < before.F1-0.002 || after.ECE > max(before.ECE, 0.02) || after.WrongCertain > 0 {
 		t.Errorf("surprise %.5f (was %.5f), F1 %.4f (%.4f), calibration error %.4f (%.4f), wrong %d", after.LogLoss, before.LogLoss,
 			after.F1, before.F1, after.ECE, before.ECE, after.WrongCertain)

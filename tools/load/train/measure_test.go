@@ -3,10 +3,12 @@ package train
 import (
 	"math"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
+	"github.com/patient-mesh/patient-mesh/tools/synth"
 )
 
 func TestWorseIsTold(t *testing.T) {
@@ -154,5 +156,77 @@ func TestPartsHaveNobodyInCommon(t *testing.T) {
 	}
 	if few := newTruth(p, nil, Options{Seed: 3, Questions: 10}.withDefaults()).questions(toTest); len(few) != 10 {
 		t.Errorf("%d questions, want 10", len(few))
+	}
+}
+
+// madeUp makes people up; person gives the truth of a record.
+func madeUp(t *testing.T, o synth.Options, person func(n int64) string) (records []Record) {
+	t.Helper()
+	g, err := synth.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for r := range g.Records() {
+		d := linkage.Demographics{
+			ID: int64(len(records) + 1), FirstName: r.FirstName, LastName: r.LastName, DOB: r.DOB, SexAtBirth: r.SexAtBirth, SSNLast4: r.Last4SSN,
+		}
+		for _, a := range r.Addresses {
+			d.Addresses = append(d.Addresses, linkage.Address{Line1: a.Line1, City: a.City, State: a.State, PostalCode: a.PostalCode})
+		}
+		records = append(records, Record{Demographics: d, Truth: person(r.Person)})
+	}
+	return records
+}
+
+// A model that was learnt from wrong truths is found out by those that were held out.
+func TestWhatWasLearntWronglyIsWorse(t *testing.T) {
+	t.Parallel()
+	o := Options{Seed: 5, Strangers: 20_000}.withDefaults()
+	of := &truth{seed: o.Seed}
+	records := madeUp(t, synth.Options{Seed: 35, People: 2000, Duplicated: 0.5}, func(n int64) string { return strconv.FormatInt(n, 10) })
+	of.people = &People{Records: records}
+	var learnt []int
+	for i := range records {
+		if of.part(int32(i)) == toLearn {
+			learnt = append(learnt, i)
+		}
+	}
+	wrong := slices.Clone(records)
+	for n, i := range learnt { // each of them is said to be somebody else
+		wrong[i].Truth = records[learnt[n*7919%len(learnt)]].Truth
+	}
+	for name, list := range map[string][]Record{"right": records, "wrong": wrong} {
+		l, err := Learn(NewPeople(list, 0, 0), nil, linkage.Default(), o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if (len(l.Reasons) > 0) != (name == "wrong") {
+			t.Errorf("%s truths: worse by %q, F1 %.4f (was %.4f)", name, l.Reasons, l.After.F1, l.Before.F1)
+		}
+	}
+}
+
+// Two people of whom everything is the same are taken for one. Who calibrates learns to be careful.
+func TestWhereCertainAnswersAreWrongFewerAreCertain(t *testing.T) {
+	t.Parallel()
+	records := madeUp(t, synth.Options{Seed: 36, People: 300}, func(n int64) string { return "a" + strconv.FormatInt(n, 10) })
+	doubles := madeUp(t, synth.Options{Seed: 36, People: 300}, func(n int64) string { return "b" + strconv.FormatInt(n, 10) })
+	p := NewPeople(append(records, doubles...), 0, 0)
+	var list []asked
+	for i := range records {
+		list = append(list, asked{int32(i), []int32{int32(i + len(records))}})
+	}
+	m := linkage.Default()
+	before := p.measure(m, list)
+	raised, err := clone(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.raise(raised, list)
+	if after := p.measure(raised, list); before.WrongCertain < 100 || after.WrongCertain > 0 || raised.Thresholds.Probable != m.Thresholds.Probable {
+		t.Errorf("%d wrong, then %d, from %v", before.WrongCertain, after.WrongCertain, raised.Thresholds.Certain)
+	}
+	if faults := raised.Validate(); len(faults) > 0 {
+		t.Error(faults)
 	}
 }

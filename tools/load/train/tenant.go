@@ -31,7 +31,8 @@ type Tenant struct {
 	Echoes  int              // read whole at most, with addresses and what else belongs to them; 20,000
 	Workers int              // requests under way at a time; 8
 	Seed    uint64
-	Say     func(string) // is told how far it is; nil: nobody is
+	// Progress is told how far it is, from any goroutine; nil: nobody is.
+	Progress func(what string, done, of int)
 }
 
 func (t Tenant) withDefaults() Tenant {
@@ -43,8 +44,8 @@ func (t Tenant) withDefaults() Tenant {
 			*n.of = n.usual
 		}
 	}
-	if t.Say == nil {
-		t.Say = func(string) {}
+	if t.Progress == nil {
+		t.Progress = func(string, int, int) {}
 	}
 	return t
 }
@@ -93,7 +94,7 @@ func (t Tenant) List(ctx context.Context) (Sample, error) {
 		}
 		seen += len(page.Content)
 		path = next(header.Get("Link"))
-		t.Say(fmt.Sprintf("listed %d of %d patients", seen, s.Size))
+		t.Progress("listing patients", seen, min(s.Size, t.Read))
 	}
 	return s, nil
 }
@@ -201,9 +202,7 @@ func (t Tenant) Echo(ctx context.Context, ids []int64) (map[int64]Record, error)
 			}
 			record := e.record(id)
 			found[i] = &record
-			if n := done.Add(1); n%listSize == 0 {
-				t.Say(fmt.Sprintf("read %d of %d records whole", n, len(ids)))
-			}
+			t.Progress("reading records whole", int(done.Add(1)), len(ids))
 			return nil
 		})
 	}

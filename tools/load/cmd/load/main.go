@@ -22,6 +22,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -177,7 +178,22 @@ func (s *settings) readDemo() (tenant string, err error) {
 }
 
 // progress shows a bar where somebody watches, and nothing where the output goes to a file.
-type progress struct{ bar *progressbar.ProgressBar }
+type progress struct {
+	bar  *progressbar.ProgressBar
+	mu   sync.Mutex
+	what string
+}
+
+// at shows how much of something is done.
+func (p *progress) at(what string, done, of int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.what != what {
+		p.what = what
+		p.begin(what, int64(of))
+	}
+	_ = p.bar.Set(done)
+}
 
 func (p *progress) begin(what string, rows int64) {
 	p.end()

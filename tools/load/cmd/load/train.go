@@ -5,7 +5,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"os/signal"
 	"path/filepath"
 	"regexp"
@@ -26,6 +25,7 @@ type training struct {
 	options              train.Options
 	tenantOptions        train.Tenant
 	dry, activate, force bool
+	bar                  *progress
 }
 
 const trainUsage = `load train [flags] [FILE]
@@ -44,7 +44,7 @@ The new model is held against the active one on records that it was not trained 
 `
 
 func parseTraining(args []string) (training, error) {
-	t := training{settings: settings{options: load.Options{}}, file: train.File{Columns: map[string]string{}}}
+	t := training{bar: &progress{}, settings: settings{options: load.Options{}}, file: train.File{Columns: map[string]string{}}}
 	flags := flag.NewFlagSet("load train", flag.ContinueOnError)
 	flags.Usage = func() {
 		fmt.Fprint(flags.Output(), trainUsage)
@@ -101,10 +101,10 @@ func runTraining(args []string) error {
 		return err
 	}
 	people, labels, err := t.people(ctx, tenant)
+	t.bar.end()
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(os.Stderr, "learning from %d records\n", len(people.Records))
 	learnt, err := train.Learn(people, labels, active, t.options)
 	if err != nil {
 		return err
@@ -129,7 +129,7 @@ func runTraining(args []string) error {
 func (t *training) tenantAt(ctx context.Context) (train.Tenant, *linkage.Model, error) {
 	tenant := t.tenantOptions
 	tenant.Seed, tenant.Missing = t.options.Seed, load.Missing
-	tenant.Say = func(line string) { fmt.Fprintln(os.Stderr, line) }
+	tenant.Progress = t.bar.at
 	if t.dry && t.file.Path != "" {
 		return tenant, linkage.Default(), nil
 	}

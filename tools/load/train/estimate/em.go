@@ -6,7 +6,7 @@ import "math"
 type Fit struct {
 	M, U       [][]float64 // by field and level
 	Shares     []float64   // of pairs of one person, in each group of pairs
-	Pairs      float64     // how many pairs of one person it was learnt from, about
+	Pairs      float64     // how many pairs of one person it was learnt from, at least: those of the group with most of them
 	Iterations int
 	Trace      []float64 // the logarithm of the posterior density after each iteration, but for a constant: it never falls
 }
@@ -104,7 +104,7 @@ func (fit *Fit) maximise(s Scheme, a Anchor, e expected, groups []*Tally) (moved
 		share := (e.groups[g] + 1) / (group.Size() + 2) // Laplace: never none, never all
 		moved = max(moved, math.Abs(share-fit.Shares[g]))
 		fit.Shares[g] = share
-		fit.Pairs += e.groups[g]
+		fit.Pairs = max(fit.Pairs, e.groups[g])
 	}
 	return moved
 }
