@@ -19,13 +19,10 @@ func (q *Question) compareAddresses(c *Person, p *pair) {
 				p.lacks(f)
 			}
 			if area != missing {
-				q.at(p, inArea, area)
-			}
-			if area == areaPostal {
-				p.weight[inArea] = q.model.m[inArea][area] - q.postals[i]
+				p.level[inArea], p.weight[inArea] = int8(area), q.areaWeight(i, area)
 			}
 			if street != missing {
-				q.at(p, field, street)
+				p.level[field], p.weight[field] = int8(street), q.streetWeight(i, area, field, street)
 			}
 		}
 	}
@@ -57,17 +54,35 @@ func (q *Question) comparePlaces(i int, b *Place) (area, street, field int, wort
 	default:
 		field = inStreetFar
 	}
-	switch area {
-	case missing:
-	case areaPostal:
-		worth += q.model.m[inArea][area] - q.postals[i]
-	default:
-		worth += q.model.weight[inArea][area]
+	if area != missing {
+		worth += q.areaWeight(i, area)
 	}
 	if street != missing {
-		worth += q.model.weight[field][street]
+		worth += q.streetWeight(i, area, field, street)
 	}
 	return area, street, field, worth
+}
+
+// areaWeight weighs a postal code by how many people have it. Those like it tell no more than that.
+func (q *Question) areaWeight(i, area int) float64 {
+	exact := q.model.m[inArea][areaPostal] - q.postals[i]
+	switch area {
+	case areaPostal:
+		return exact
+	case areaCity: // one of the two has no postal code
+		return q.model.weight[inArea][area]
+	}
+	return min(q.model.weight[inArea][area], exact-q.model.gap[inArea])
+}
+
+// streetWeight weighs a street by its area. Few live in a house wherever it is: the more people an area has, the more tells it
+// that the house is the same.
+func (q *Question) streetWeight(i, area, field, street int) float64 {
+	weight := q.model.weight[field][street]
+	if field == inStreetNear && area != areaCity && street != streetDiffer {
+		weight += max(0, q.postals[i]-(q.model.m[inArea][areaPostal]-q.model.weight[inArea][areaPostal]))
+	}
+	return weight
 }
 
 func (q *Question) areaLevel(i int, a, b *Place) int {

@@ -10,9 +10,11 @@ func (q *Question) compareDates(c *Person, p *pair) {
 	}
 	level := dateLevel(a, b)
 	q.at(p, inDOB, level)
+	exact := q.model.m[inDOB][dobExact] - q.born
 	switch level {
 	case dobExact:
-		p.weight[inDOB] = q.model.m[inDOB][level] - q.born
+		p.weight[inDOB] = exact
+		return
 	case dobPlaceholder:
 		vague := a
 		if !vague.Vague() {
@@ -20,6 +22,7 @@ func (q *Question) compareDates(c *Person, p *pair) {
 		}
 		p.weight[inDOB] = q.model.m[inDOB][level] - math.Log2(q.common.day(vague))
 	}
+	p.weight[inDOB] = min(p.weight[inDOB], exact-q.model.gap[inDOB])
 }
 
 // dateLevel finds how two days agree. The first of January is often given where only the year is known, or nothing at all: it

@@ -100,27 +100,53 @@ func (q *Question) crosswise(c *Person, p *pair) {
 	if p.level[inFirst] == missing || p.level[inLast] == missing || p.level[inFirst] <= firstPart || p.level[inLast] <= lastPart {
 		return
 	}
-	first, last := q.look(q.crossFirst, c.Last), q.look(q.crossLast, c.First)
-	one, two := first.level >= 0 && first.level <= wayEdit, last.level >= 0 && last.level <= wayEdit
+	one, oneAgrees := q.cross(q.first, q.crossFirst, c.Last)
+	two, twoAgrees := q.cross(q.crossLast, q.last, c.First)
+	weight := &q.model.weight
+	before := p.weight[inFirst] + p.weight[inLast]
+	wrong := min(weight[inFirst][firstDiffer], weight[inLast][lastDiffer]) // of a name that agrees in neither place
 	switch {
-	case one && two:
-		// What agrees less than exactly counts as much less as it would on its own.
-		both := q.swap(q.first.log+q.last.log, q.crossFirst.log+q.crossLast.log)
-		both += float64(first.weight) - (q.model.m[inLast][0] - q.crossFirst.log)
-		both += float64(last.weight) - (q.model.m[inFirst][0] - q.crossLast.log)
-		if both > p.weight[inFirst]+p.weight[inLast] {
-			p.level[inFirst], p.weight[inFirst] = firstSwapped, both-float64(last.weight)
-			p.level[inLast], p.weight[inLast] = lastSwapped, float64(last.weight)
+	case oneAgrees && twoAgrees:
+		if swap := q.swap(one.given+two.family, two.given+one.family) + one.slip + two.slip; swap > before {
+			p.level[inFirst], p.weight[inFirst] = firstSwapped, swap/2
+			p.level[inLast], p.weight[inLast] = lastSwapped, swap/2
 		}
-	case one && p.level[inLast] == lastDiffer:
-		q.better(p, inFirst, firstSwapped, q.swap(q.first.log, q.crossFirst.log)+float64(first.weight)-(q.model.m[inLast][0]-q.crossFirst.log))
-	case two && p.level[inFirst] == firstDiffer:
-		q.better(p, inLast, lastSwapped, q.swap(q.last.log, q.crossLast.log)+float64(last.weight)-(q.model.m[inFirst][0]-q.crossLast.log))
+	case oneAgrees || twoAgrees:
+		if twoAgrees {
+			one = two
+		}
+		if swap := q.swap(one.given, one.family) + one.slip + wrong; swap > before {
+			q.at(p, inLast, lastDiffer)
+			p.level[inFirst], p.weight[inFirst] = firstSwapped, swap-p.weight[inLast]
+		}
 	}
 }
 
-// swap weighs a name that stands where another one does, by the logarithms of how common it is in the two places. As with
-// slips, it is in the rarer place at least as often as it is swapped into it.
+// crossed is a name that stands among first names in one record and among last names in the other: how common it is there, and
+// what a slip in it takes away. All are logarithms to base two.
+type crossed struct{ given, family, slip float64 }
+
+// cross compares a name, asked of both places, with one of the other place.
+func (q *Question) cross(given, family *asked, t *Text) (crossed, bool) {
+	out := crossed{given: given.log, family: family.log}
+	asked := given
+	if given == q.first {
+		asked = family
+	}
+	switch v := q.look(asked, t); v.level {
+	case wayExact:
+	case wayEdit: // as common as the commoner of the two
+		out.given = max(out.given, math.Log2(q.common.text(Given, t, rare)))
+		out.family = max(out.family, math.Log2(q.common.text(Family, t, rare)))
+		out.slip = q.model.m[inFirst][firstEdit] - q.model.m[inFirst][firstExact]
+	default:
+		return crossed{}, false
+	}
+	return out, true
+}
+
+// swap weighs names that stand in each other's place, by how common they are as they stand here and as they stand there. As
+// with slips, they stand in the rarer way at least as often as they are swapped into it.
 func (q *Question) swap(here, there float64) float64 {
 	chance := q.model.m[inFirst][firstSwapped]
 	rate, a, b := math.Exp2(chance), math.Exp2(here), math.Exp2(there)

@@ -10,14 +10,18 @@ func Default() *Model {
 		Frequency:   Frequency{Names: 300, Dates: 3000, Days: 30000, Floor: 1e-6},
 		Fields:      defaultFields(),
 		Relatives: []Relative{
-			{"housemate", 0.5, map[string]float64{"area": 1, "street given area": 1, "phone": 0.3, "email": 0.05}},
-			{"family", 2.5, map[string]float64{"lastName": 0.75, "area": 0.8, "street given area": 0.8, "phone": 0.5, "email": 0.3, "memberNumber": 0.4}},
-			{"twin", 0.007, map[string]float64{
-				"lastName": 0.97, "dob": 1, "area": 0.95, "street given area": 0.95, "phone": 0.85, "email": 0.7, "memberNumber": 0.6,
+			{"housemate", 0.5, map[string]float64{"area": 1, "street given area": 1, "street elsewhere": 1, "street": 1, "phone": 0.3, "email": 0.05}},
+			{"family", 2.5, map[string]float64{
+				"lastName": 0.75, "area": 0.8, "street given area": 0.98, "street elsewhere": 0.98, "street": 0.8,
+				"phone": 0.6, "email": 0.4, "memberNumber": 0.7,
+			}},
+			{"twin", 0.01, map[string]float64{
+				"lastName": 0.97, "dob": 1, "area": 0.95, "street given area": 0.99, "street elsewhere": 0.99, "street": 0.95,
+				"phone": 0.9, "email": 0.8, "memberNumber": 0.9,
 			}},
 			{"namesake", 0.03, map[string]float64{
 				"firstName": 1, "lastName": 1, "middleName": 0.6, "sexAtBirth": 1, "sexAtBirth given firstName": 1,
-				"area": 0.7, "street given area": 0.7, "phone": 0.4, "email": 0.2, "memberNumber": 0.3,
+				"area": 0.7, "street given area": 0.98, "street elsewhere": 0.98, "street": 0.7, "phone": 0.6, "email": 0.5, "memberNumber": 0.7,
 			}},
 		},
 		Calibration: Calibration{Scale: 1},
@@ -37,8 +41,8 @@ func defaultFields() []Field {
 			{M: 0.016, U: 0.0019},
 			{M: 0.008, U: 0.0018},
 			{M: 0.008, U: 0.0023, Spread: 100, Veto: VetoUnlessIdentified},
-			{M: 0.012, U: 0.06, Veto: VetoUnlessIdentified},
-			{M: 0.04, U: 0.92825, Veto: VetoAlways},
+			{M: 0.012, U: 0.0035, Veto: VetoUnlessIdentified},
+			{M: 0.04, U: 0.98475, Veto: VetoAlways},
 		},
 		inLast: {
 			{M: 0.858, U: 0.0005},
@@ -48,11 +52,11 @@ func defaultFields() []Field {
 			{M: 0.008, U: 0.00037},
 			{M: 0.02, U: 0.0015},
 			{M: 0.008, U: 0.0009, Spread: 100},
-			{M: 0.004, U: 0.06},
-			{M: 0.04, U: 0.93613},
+			{M: 0.004, U: 0.0005},
+			{M: 0.04, U: 0.99513},
 		},
 		inMiddle: {{M: 0.51, U: 0.0011}, {M: 0.37, U: 0.0285}, {M: 0.03, U: 0.0031}, {M: 0.09, U: 0.9673, Veto: VetoAlways}},
-		inSuffix: {{M: 0.93, U: 0.40}, {M: 0.07, U: 0.60, Veto: VetoAlways}},
+		inSuffix: {{M: 0.98, U: 0.40}, {M: 0.02, U: 0.60, Veto: VetoAlways}},
 		inDOB: {
 			{M: 0.932, U: 0.00003},
 			{M: 0.006, U: 0.000012},

@@ -25,10 +25,12 @@ func (q *Question) Explain(candidate *Person) (evidence []Evidence, bits float64
 			evidence = append(evidence, Evidence{Field: names[f].shown, Level: "missing"})
 		}
 	}
-	evidence = append(evidence, Evidence{"carelessness", "errors_together", total.careless})
-	if total.relative >= 0 {
-		evidence = append(evidence, Evidence{"relatives", q.model.relatives[total.relative], total.kin})
+	if total.relative >= 0 && total.kin < -tellable {
+		evidence = append(evidence, Evidence{"relatives", q.model.relatives[total.relative].name, total.kin})
+	} else {
+		total.careless += total.kin
 	}
+	evidence = append(evidence, Evidence{"carelessness", "errors_together", total.careless})
 	if total.trained != 0 {
 		evidence = append(evidence, Evidence{"calibration", "trained", total.trained})
 	}
@@ -38,6 +40,9 @@ func (q *Question) Explain(candidate *Person) (evidence []Evidence, bits float64
 	}
 	return append(evidence, Evidence{"prior", "people", q.prior}), total.bits, veto
 }
+
+// tellable is the least that relatives must make of a difference to be told of, in bits.
+const tellable = 0.01
 
 // vetoes tells whether a field's level keeps the candidate from being certain. Without first names nobody can be told from
 // those who live with them.

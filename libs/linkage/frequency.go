@@ -18,10 +18,10 @@ type commonness struct {
 }
 
 func (s *commonness) name(kind Kind, part string, unseen float64) float64 {
-	borne := 0.0
-	if s.of != nil {
-		borne = others(s.of.Bearers(kind, part))
+	if s.of == nil {
+		return max(s.census(kind, part), s.by.Floor)
 	}
+	borne := others(s.of.Bearers(kind, part))
 	pseudo := float64(s.by.Names)
 	share := (borne + unseen + pseudo*s.census(kind, part)) / (s.people + pseudo)
 	return max(share, s.by.Floor)

@@ -2,6 +2,7 @@ package matching
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -11,6 +12,9 @@ import (
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 )
+
+// ErrStored is that what is stored of a model is none any more.
+var ErrStored = errors.New("a stored model is none any more")
 
 // choice is a tenant's active model as of the activation of a number.
 type choice struct {
@@ -94,10 +98,14 @@ func (s *Versions) read(ctx context.Context, tenant string) (*tenantChoice, erro
 	c := choice{state.Number(), state.Active(), s.Default}
 	if c.version != DefaultVersion {
 		m, _, err := s.Store.ReadModel(ctx, tenant, c.version)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrStored): // finds go on, by a model that is sound
+			s.Log.ErrorContext(ctx, "a tenant's model cannot be read: the built-in one is used", "tenant", tenant, "error", err.Error())
+		case err != nil:
 			return nil, err
+		default:
+			c.model = m.Weights
 		}
-		c.model = m.Weights
 	}
 	return s.held.put(tenant, c, s.Now()), nil
 }

@@ -138,6 +138,35 @@ func ParseWeights(raw []byte) (*linkage.Model, []fault.Field) {
 	return weights, faults
 }
 
+// ReadWeights reads a model as it was stored, maybe by an earlier release: what that one did not know yet is as in the built-in
+// model.
+func ReadWeights(raw []byte) (*linkage.Model, []fault.Field) {
+	weights, faults := ParseWeights(raw)
+	if len(faults) == 0 {
+		return weights, nil
+	}
+	stored, completed := &linkage.Model{}, linkage.Default()
+	standard := completed.Fields
+	completed.Fields = nil // else what it has in a place would stay there for another field
+	if json.Unmarshal(raw, stored) != nil || json.Unmarshal(raw, completed) != nil {
+		return nil, faults
+	}
+	completed.Fields = standard
+	for f := range completed.Fields {
+		for _, known := range stored.Fields {
+			if alike(known, completed.Fields[f]) {
+				completed.Fields[f] = known
+			}
+		}
+	}
+	return completed, completed.Validate()
+}
+
+// alike reports a field of the same levels.
+func alike(a, b linkage.Field) bool {
+	return a.Name == b.Name && slices.EqualFunc(a.Levels, b.Levels, func(a, b linkage.Level) bool { return a.Name == b.Name })
+}
+
 // The bounds of what is told of a training.
 const (
 	mostFigures   = 100

@@ -118,7 +118,7 @@ func TestAllFaultsOfAModelAreTold(t *testing.T) {
 			[]string{
 				"model.fields wrong_number", "model.frequency.dates out_of_range", "model.frequency.days out_of_range",
 				"model.frequency.floor out_of_range", "model.frequency.names out_of_range", "model.prior.matches out_of_range",
-				"model.thresholds.probable out_of_range", "model.careless.times out_of_range",
+				"model.thresholds.probable out_of_range", "model.careless.times out_of_range", "model.calibration.scale out_of_range",
 			},
 		},
 		"every wrong type at once": {
@@ -166,4 +166,37 @@ func TestAllFaultsOfAModelAreTold(t *testing.T) {
 func sorted(list []string) []string {
 	slices.Sort(list)
 	return list
+}
+
+// What an earlier release stored is read by a later one, which knows more.
+func TestAStoredModelOutlivesItsRelease(t *testing.T) {
+	t.Parallel()
+	standard := linkage.Default()
+	earlier := weights(t, func(m map[string]any) {
+		delete(m, "calibration")
+		m["prior"].(map[string]any)["matches"] = 0.125
+		level(m, 0, 0)["m"] = level(m, 0, 0)["m"].(float64) + 1e-4
+		fields := m["fields"].([]any)
+		fields[2].(map[string]any)["levels"] = fields[2].(map[string]any)["levels"].([]any)[1:] // of a field it knew fewer levels
+		fields[4], fields[5] = fields[5], fields[4]                                             // others stood elsewhere
+		m["fields"] = append(fields[:7:7], fields[8:]...)                                       // and of one it knew nothing
+	})
+	if _, faults := matching.ParseWeights(earlier); len(faults) == 0 {
+		t.Fatal("nothing is missing")
+	}
+	got, broken := matching.ReadWeights(earlier)
+	if len(broken) > 0 {
+		t.Fatal(broken)
+	}
+	want := linkage.Default()
+	want.Prior.Matches = 0.125
+	want.Fields[0].Levels[0].M += 1e-4
+	if diff := cmp.Diff(want.Fields, got.Fields); diff != "" || got.Prior != want.Prior || got.Calibration != standard.Calibration {
+		t.Errorf("%s, %+v, %+v", diff, got.Prior, got.Calibration)
+	}
+	for _, raw := range []string{`[]`, `{"fields": 7}`, `{"prior": {"matches": -1}}`} {
+		if _, broken := matching.ReadWeights([]byte(raw)); len(broken) == 0 {
+			t.Errorf("%s is taken for a model", raw)
+		}
+	}
 }

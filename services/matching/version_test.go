@@ -31,6 +31,7 @@ type memory struct {
 	log     map[string][]matching.Activation
 	trail   []string
 	away    bool
+	unread  error                  // of a model that is stored
 	asked   int                    // trips
 	between func(m *memory)        // happens once, before the next write
 	reading func(m *memory)        // happens once, after the next look at where a tenant stands
@@ -95,6 +96,9 @@ func (m *memory) ReadModel(_ context.Context, tenant string, version int64) (*ma
 	defer m.mu.Unlock()
 	if version < 1 || version > int64(len(m.models[tenant])) {
 		return nil, m.standing(tenant), m.trip()
+	}
+	if m.unread != nil {
+		return nil, matching.Standing{}, m.unread
 	}
 	found := m.models[tenant][version-1]
 	return &found, m.standing(tenant), m.trip()
@@ -403,6 +407,20 @@ func TestWhileTheDatabaseIsAwayWhatWasActiveIs(t *testing.T) {
 	fresh := another(m, nil) // a process that starts
 	if got := active(t, fresh, tenant); got != 1 {
 		t.Errorf("after a start %v is active", got)
+	}
+}
+
+func TestAModelThatCannotBeReadStopsNoFind(t *testing.T) {
+	t.Parallel()
+	v, m := versions(nil)
+	add(t, v, 1)
+	if _, _, err := v.Activate(as(principal.All), 1, anyway); err != nil {
+		t.Fatal(err)
+	}
+	m.unread = matching.ErrStored
+	fresh := another(m, nil)
+	if got := active(t, fresh, tenant); got != v.Default.Prior.Matches {
+		t.Errorf("%v is active", got)
 	}
 }
 

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -56,8 +55,6 @@ type modelRow struct {
 	ByID          *string    `db:"by_id"`
 }
 
-var errStored = errors.New("a stored model is none any more")
-
 func (r *modelRow) model() (*matching.Model, error) {
 	m := &matching.Model{
 		Version: r.Version, Name: r.Name, Description: r.Description, Parent: r.Parent, Training: r.Training,
@@ -71,8 +68,8 @@ func (r *modelRow) model() (*matching.Model, error) {
 		return m, nil
 	}
 	var faults []fault.Field
-	if m.Weights, faults = matching.ParseWeights(r.Weights); len(faults) > 0 {
-		return nil, fmt.Errorf("version %d: %w: %s", r.Version, errStored, faults[0].Field)
+	if m.Weights, faults = matching.ReadWeights(r.Weights); len(faults) > 0 {
+		return nil, fmt.Errorf("version %d: %w: %s", r.Version, matching.ErrStored, faults[0].Field)
 	}
 	return m, nil
 }

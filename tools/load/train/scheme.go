@@ -69,5 +69,5 @@ const leastShare = 1e-9 // that a model may have
 // household is the fields that people who live together have in common: how often strangers do cannot be told from pairs taken
 // at random, among which are such people, and the model has a place of its own for them.
 func household(field string) bool {
-	return slices.Contains([]string{"street", "street given area", "street elsewhere", "phone", "email", "identifier"}, field)
+	return slices.Contains([]string{"street", "street given area", "street elsewhere", "phone", "email", "identifier", "memberNumber"}, field)
 }
