@@ -23,7 +23,7 @@ type Actor struct {
 
 // Evidence What one field says for or against it. The weights sum to log2 of score / (1 - score).
 type Evidence struct {
-	// Field A parameter; `area` and `street`, the two halves of an address; `prior`, the chance before anything is compared; `carelessness`, that errors come together; `relatives`, that it is another of the family; or `veto`, whose level names what keeps it from being `certain`, whatever the score.
+	// Field A parameter; `area` and `street`, the two halves of an address; `prior`, the chance before anything is compared; `carelessness`, that errors come together; `relatives`, that it is another of the family; `otherRecords`, what the other matches tell of this one; `calibration`; or `veto`, whose level names what keeps it from being `certain`, whatever the score.
 	//
 	// Example: lastName
 	Field string `json:"field"`
