@@ -341,7 +341,7 @@ func (z *Demographics) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		return
 	}
 	if cap(z.Addresses) >= int(zb0002) {
-		z.Addresses = z.Addresses[:zb0002]
+		z.Addresses = (z.Addresses)[:zb0002]
 	} else {
 		z.Addresses = make([]Address, zb0002)
 	}
@@ -359,7 +359,7 @@ func (z *Demographics) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		return
 	}
 	if cap(z.Contacts) >= int(zb0003) {
-		z.Contacts = z.Contacts[:zb0003]
+		z.Contacts = (z.Contacts)[:zb0003]
 	} else {
 		z.Contacts = make([]Contact, zb0003)
 	}
@@ -397,7 +397,7 @@ func (z *Demographics) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		return
 	}
 	if cap(z.Aliases) >= int(zb0005) {
-		z.Aliases = z.Aliases[:zb0005]
+		z.Aliases = (z.Aliases)[:zb0005]
 	} else {
 		z.Aliases = make([]Alias, zb0005)
 	}
@@ -415,7 +415,7 @@ func (z *Demographics) UnmarshalMsg(bts []byte) (o []byte, err error) {
 		return
 	}
 	if cap(z.Identifiers) >= int(zb0006) {
-		z.Identifiers = z.Identifiers[:zb0006]
+		z.Identifiers = (z.Identifiers)[:zb0006]
 	} else {
 		z.Identifiers = make([]Identifier, zb0006)
 	}
