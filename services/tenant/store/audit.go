@@ -107,7 +107,7 @@ func (s *Store) Records(ctx context.Context, id string, f tenant.AuditFilter, pa
 	n := len(args)
 	var rows []auditRow
 	var total int64
-	b := pg.Tenant(id)
+	b := pg.Snapshot(id) // what is appended meanwhile is in both the list and its number, or in neither
 	if f.Any() {
 		pg.Value(b, &total, countHead, id)
 	} else {
