@@ -156,7 +156,7 @@ func alike(a, b *Text) int8 {
 	switch {
 	case x == y:
 		return areEqual
-	case oneEdit(x, y) || min(len(x), len(y)) >= 4 && jaroWinkler(x, y) >= addressSimilarity:
+	case oneEdit(x, y) || alikeBy(x, y, addressSimilarity):
 		return areSimilar
 	}
 	return areDifferent

@@ -46,6 +46,21 @@ func TestSimilar(t *testing.T) {
 	}
 }
 
+// What is put aside unmeasured is not similar.
+func TestMostSimilar(t *testing.T) {
+	t.Parallel()
+	text := rapid.OneOf(rapid.StringMatching(`[a-f]{4,9}`), rapid.StringMatching(`[a-z]{4,40}`), rapid.StringMatching(`[a-zäß王]{2,10}`))
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := beginning(text.Draw(t, "a")), beginning(text.Draw(t, "b"))
+		if most, is := mostSimilar(a, b), jaroWinkler(a, b); most < is-1e-9 {
+			t.Fatalf("%s and %s: %v, at most %v", a, b, is, most)
+		}
+	})
+	if mostSimilar("martha", "zoltan") >= similarity {
+		t.Error("nothing is put aside")
+	}
+}
+
 // Dates differ by digits as people mistype them.
 func TestDigitEdits(t *testing.T) {
 	t.Parallel()

@@ -1,5 +1,7 @@
 package linkage
 
+import "sync"
+
 // The fields in their order. Some hold in place of another where a field before them agrees: the chain rule of probability,
 // P(a, b) = P(a) P(b given a), keeps what depends on each other from being counted twice.
 const (
@@ -148,7 +150,7 @@ func these(levels ...int) (set uint16) {
 
 func (v *vocabulary) slip(level int) bool { return v.slips&(1<<level) != 0 }
 
-func vocabularies() [fieldCount]vocabulary {
+var vocabularies = sync.OnceValue(func() *[fieldCount]vocabulary {
 	var all [fieldCount]vocabulary
 	all[inFirst] = vocabulary{"firstName", "firstName", "first_name", []string{
 		"exact", "part", "one_edit", "nickname", "similar", "swapped", "alias", "middle_name", "sounds_alike", "initial", "differ",
@@ -181,5 +183,5 @@ func vocabularies() [fieldCount]vocabulary {
 		"exact", "value", "one_edit", "other_ending", "differ",
 	}, these(identifierEdit)}
 	all[inMember] = vocabulary{"memberNumber", "memberNumber", "member_number", []string{"exact", "other_ending", "differ"}, 0}
-	return all
-}
+	return &all
+})

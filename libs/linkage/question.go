@@ -2,7 +2,8 @@ package linkage
 
 import "math"
 
-// Question is somebody to be found, weighed by a model among a tenant's people. One goroutine uses it at a time.
+// Question is somebody to be found, weighed by a model among a tenant's people. One goroutine uses it at a time. The zero value
+// is nobody; Model.AskInto makes a question of it.
 type Question struct {
 	Person *Person
 
@@ -32,7 +33,15 @@ type pair struct {
 // Ask prepares a question. Now is in milliseconds since 1970: aliases and identifiers count while they hold. Without
 // frequencies those of the Census stand for a tenant's own.
 func (m *Model) Ask(p *Person, f Frequencies, now int64) *Question {
-	q := &Question{Person: p, model: m.tables(), now: now}
+	q := new(Question)
+	m.AskInto(q, p, f, now)
+	return q
+}
+
+// AskInto is Ask in the memory of a question that nobody needs any more, of which there is much.
+func (m *Model) AskInto(q *Question, p *Person, f Frequencies, now int64) {
+	q.begin()
+	q.Person, q.model, q.now = p, m.tables(), now
 	q.common = commonness{of: f, by: m.Frequency, people: 0, census: standard().Share}
 	if f != nil {
 		q.common.people = float64(max(f.People(), 1))
@@ -55,7 +64,16 @@ func (m *Model) Ask(p *Person, f Frequencies, now int64) *Question {
 	if p.DOB != 0 {
 		q.born = math.Log2(q.common.day(p.DOB))
 	}
-	return q
+}
+
+// begin forgets a question. What is remembered of it stays: no later question has texts in its slots, until all are used up.
+func (q *Question) begin() {
+	q.first, q.last, q.middle, q.crossFirst, q.crossLast = nil, nil, nil, nil, nil
+	q.firsts, q.lasts, q.streets, q.cities, q.postals = q.firsts[:0], q.lasts[:0], q.streets[:0], q.cities[:0], q.postals[:0]
+	q.born, q.found = 0, 0
+	if q.slots > math.MaxUint32/2 {
+		q.slots, q.memory = 0, memory{}
+	}
 }
 
 // unknownSize stands for the people of a tenant of whom nothing is known.

@@ -16,6 +16,7 @@ type finder struct {
 	keyer  keyer
 	search search
 	record record
+	asked  linkage.Question
 	ranked []ranked
 	bits   []float64
 }
@@ -45,7 +46,8 @@ func (x *Index) Find(q Query) Found {
 func (f *finder) find(q *Query) Found {
 	f.texts.clear()
 	f.x.parser.Fill(&f.person, &q.Person, f.text)
-	question := q.Model.Ask(&f.person, frequencies{f.x, &f.keyer}, q.Now)
+	question := &f.asked
+	q.Model.AskInto(question, &f.person, frequencies{f.x, &f.keyer}, q.Now)
 	least := bitsOf(q.MinScore)
 	candidates := f.candidates(q, least)
 	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(candidates)}
@@ -114,6 +116,7 @@ func (f *finder) text(kind linkage.Kind, raw string) *linkage.Text {
 // weigh ranks candidates, in no order yet.
 func (f *finder) weigh(question *linkage.Question, candidates []uint32) {
 	f.ranked, f.bits = f.ranked[:0], f.bits[:0]
+	f.search.touched += f.x.touch(candidates)
 	for _, ordinal := range candidates {
 		body := f.x.body(ordinal)
 		if body == nil {
