@@ -150,7 +150,7 @@ func these(levels ...int) (set uint16) {
 
 func (v *vocabulary) slip(level int) bool { return v.slips&(1<<level) != 0 }
 
-var vocabularies = sync.OnceValue(func() *[fieldCount]vocabulary {
+var vocabularies = sync.OnceValue(func() *[fieldCount]vocabulary { //nolint:gochecknoglobals // constants, which Go has none of
 	var all [fieldCount]vocabulary
 	all[inFirst] = vocabulary{"firstName", "firstName", "first_name", []string{
 		"exact", "part", "one_edit", "nickname", "similar", "swapped", "alias", "middle_name", "sounds_alike", "initial", "differ",

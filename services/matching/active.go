@@ -39,11 +39,12 @@ type tenantChoice struct {
 func (h *held) put(tenant string, c choice, at time.Time) *tenantChoice {
 	fresh := &tenantChoice{}
 	fresh.usedAt.Store(at.UnixNano())
+	fresh.now.Store(&c) // before anybody can see it
 	entry, _ := h.tenants.LoadOrStore(tenant, fresh)
 	t := entry.(*tenantChoice) //nolint:forcetypeassert // nothing else is kept there
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if was := t.now.Load(); was == nil || was.number < c.number {
+	if t.now.Load().number < c.number {
 		t.now.Store(&c)
 	}
 	return t

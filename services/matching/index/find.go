@@ -15,7 +15,8 @@ type finder struct {
 	texts  shelf
 	keyer  keyer
 	search search
-	record record
+	record record // the one that is shown
+	some   [16]record
 	asked  linkage.Question
 	ranked []ranked
 	bits   []float64
@@ -117,18 +118,28 @@ func (f *finder) text(kind linkage.Kind, raw string) *linkage.Text {
 func (f *finder) weigh(question *linkage.Question, candidates []uint32) {
 	f.ranked, f.bits = f.ranked[:0], f.bits[:0]
 	f.search.touched += f.x.touch(candidates)
-	for _, ordinal := range candidates {
-		body := f.x.body(ordinal)
-		if body == nil {
-			continue
-		}
-		f.record.read(body, &f.texts)
-		f.ranked = append(f.ranked, ranked{0, f.record.id, ordinal})
-		f.bits = append(f.bits, question.Score(&f.record.person))
+	for some := range slices.Chunk(candidates, len(f.some)) {
+		f.weighSome(question, some)
 	}
 	question.Settle(f.bits)
 	for i, bits := range f.bits {
 		f.ranked[i].bits = bits
+	}
+}
+
+func (f *finder) weighSome(question *linkage.Question, candidates []uint32) {
+	later, n := promises{&f.texts}, 0
+	from := len(f.ranked)
+	for _, ordinal := range candidates {
+		if body := f.x.body(ordinal); body != nil {
+			f.some[n].read(body, later)
+			f.ranked = append(f.ranked, ranked{0, f.some[n].id, ordinal})
+			n++
+		}
+	}
+	later.keep()
+	for i := range f.ranked[from:] {
+		f.bits = append(f.bits, question.Score(&f.some[i].person))
 	}
 }
 

@@ -101,6 +101,14 @@ func (x *Index) body(ordinal uint32) []byte {
 	return x.records.Body(place)
 }
 
+// sketch is somebody's. What the lists have under a key can, seldom, be another key's, and not an ordinal at all.
+func (x *Index) sketch(ordinal uint32) sketch {
+	if int(ordinal) >= x.sketches.Len() {
+		return 0
+	}
+	return sketch(x.sketches.At(ordinal))
+}
+
 // touch reads where records begin, so that reading one after the other does not wait for memory each time.
 func (x *Index) touch(ordinals []uint32) (read uint64) {
 	for _, o := range ordinals {

@@ -57,7 +57,7 @@ func (s *search) candidates(p *linkage.Person, k *keyer, m *linkage.Model, least
 	s.ask(k.keys)
 	s.worth.weigh(p, k, s.asked, s.x.people, m, least)
 	s.truncated = false
-	s.everybody = s.x.people <= glanced && s.worth.given&(ofFirst|ofLast|ofYear) != 0
+	s.everybody = s.x.sketches.Len() <= 2*glanced && s.x.people <= glanced && s.worth.given&(ofFirst|ofLast|ofYear) != 0
 	s.read()
 	return s.choose()
 }
@@ -125,7 +125,7 @@ func (s *search) choose() []uint32 {
 	found := s.tally.found
 	s.sketches = s.sketches[:0]
 	for i := range found {
-		s.sketches = append(s.sketches, sketch(s.x.sketches.At(found[i].ordinal)))
+		s.sketches = append(s.sketches, s.x.sketch(found[i].ordinal))
 	}
 	s.groups, s.likely = s.groups[:0], s.likely[:0]
 	w := &s.worth
@@ -166,7 +166,7 @@ func (s *search) glance() {
 				ordinal++
 				continue
 			}
-			if most := w.most(sketch(at), 0); most >= needed && ordinal > 0 && !s.tally.has(ordinal) {
+			if most := w.most(sketch(at), 0); most >= needed && s.x.places.At(ordinal) != 0 && !s.tally.has(ordinal) {
 				s.likely = append(s.likely, likely{ordinal, most})
 			}
 			ordinal++

@@ -12,6 +12,9 @@ type shelf struct {
 	used  int
 	cells []cell // by number: where it is among the slots
 	turn  uint32 // cells of another turn are empty
+
+	promised []*linkage.Text // have nothing but their numbers
+	touched  uint64
 }
 
 type cell struct{ turn, number, slot uint32 }
@@ -31,14 +34,39 @@ func (s *shelf) clear() {
 
 // text is the text of a number. One whose cell another has taken is rebuilt again, which does no harm.
 func (s *shelf) text(number uint32) *linkage.Text {
+	t, known := s.place(number)
+	if !known {
+		s.words.Fill(number, t)
+	}
+	return t
+}
+
+// place is where the text of a number is, or is to be.
+func (s *shelf) place(number uint32) (t *linkage.Text, known bool) {
 	c := &s.cells[number*2654435769>>20]
 	if c.turn == s.turn && c.number == number {
-		return s.slots[c.slot]
+		return s.slots[c.slot], true
 	}
-	t := s.fresh()
-	s.words.Fill(number, t)
+	t = s.fresh()
 	*c = cell{s.turn, number, uint32(s.used - 1)} //nolint:gosec // thousands at most
+	return t, false
+}
+
+// promises are a shelf whose texts are rebuilt all together, by keep: nobody may look into one before.
+type promises struct{ *shelf }
+
+func (p promises) text(number uint32) *linkage.Text {
+	t, known := p.place(number)
+	if !known {
+		t.ID = number
+		p.promised = append(p.promised, t)
+	}
 	return t
+}
+
+func (p promises) keep() {
+	p.touched += p.words.FillAll(p.promised)
+	p.promised = p.promised[:0]
 }
 
 // fresh is a text that nobody has since the last clear.

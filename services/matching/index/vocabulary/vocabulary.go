@@ -103,6 +103,20 @@ func (v *Vocabulary) Fill(id uint32, t *linkage.Text) {
 	t.ID = id
 }
 
+// FillAll rebuilds texts that have nothing but their ids. To do so one after the other would wait for memory each time.
+func (v *Vocabulary) FillAll(texts []*linkage.Text) (touched uint64) {
+	for _, t := range texts {
+		touched += uint64(v.places.At(t.ID))
+	}
+	for _, t := range texts {
+		touched += uint64(v.arena.Touch(v.places.At(t.ID)))
+	}
+	for _, t := range texts {
+		v.Fill(t.ID, t)
+	}
+	return touched
+}
+
 // Raw is a text as it was given.
 func (v *Vocabulary) Raw(id uint32) string {
 	r := reader{b: v.arena.Body(v.places.At(id))}
