@@ -21,14 +21,14 @@ func TestTheDeletedTakeNobodysPlace(t *testing.T) {
 	}
 	x.Apply(people)
 	question := index.Query{
-		Person: linkage.Demographics{FirstName: "Kathrine", LastName: "Zoznyak", DOB: "1958-05-18", SexAtBirth: "female"},
+		Person: linkage.Demographics{FirstName: "Catherina", LastName: "Roznyak", DOB: "1957-05-18", SexAtBirth: "female"},
 		Model:  linkage.Default(), Limit: 5, MinScore: 0.5,
 	}
 	if len(x.Find(question).Hits) != 1 {
 		t.Fatal("nobody is found to begin with")
 	}
 	for i := range int64(70) {
-		x.Apply([]linkage.Demographics{{ID: 2000 + i, FirstName: "Kathrine", LastName: "Zoznyak", DOB: "1958-05-18", SexAtBirth: "female"}})
+		x.Apply([]linkage.Demographics{{ID: 2000 + i, FirstName: "Catherina", LastName: "Roznyak", DOB: "1957-05-18", SexAtBirth: "female"}})
 	}
 	for i := range int64(70) {
 		x.Apply([]linkage.Demographics{{ID: 2000 + i, Deleted: true}})
