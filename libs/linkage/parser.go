@@ -17,13 +17,15 @@ const (
 // Parser brings demographics into their normal forms. It only reads its tables: any number of goroutines may share one.
 type Parser struct {
 	nicks  map[string][]uint16
+	named  [][]string // by group of nicknames
 	given  shares
 	family shares
 }
 
 // NewParser unpacks the tables, which takes some milliseconds: one is enough for a program.
 func NewParser() *Parser {
-	return &Parser{nicks: nicknames(), given: newShares("given.txt.gz"), family: newShares("family.txt.gz")}
+	nicks := nicknames()
+	return &Parser{nicks: nicks, named: grouped(nicks), given: newShares("given.txt.gz"), family: newShares("family.txt.gz")}
 }
 
 var standard = sync.OnceValue(NewParser) //nolint:gochecknoglobals // tables that nobody writes to, unpacked when first needed

@@ -20,6 +20,7 @@ type finder struct {
 	asked  linkage.Question
 	ranked []ranked
 	bits   []float64
+	chosen []uint32
 }
 
 // ranked is a candidate that was weighed.
@@ -31,7 +32,7 @@ type ranked struct {
 
 func newFinder(x *Index) *finder {
 	f := &finder{x: x, texts: shelf{words: x.words}, keyer: keyer{seed: x.seed}}
-	f.search.x = x
+	f.search.x, f.search.worth.intact = x, intacts()
 	return f
 }
 
@@ -49,10 +50,10 @@ func (f *finder) find(q *Query) Found {
 	f.x.parser.Fill(&f.person, &q.Person, f.text)
 	question := &f.asked
 	q.Model.AskInto(question, &f.person, frequencies{f.x, &f.keyer}, q.Now)
-	least := bitsOf(q.MinScore)
-	candidates := f.candidates(q, least)
-	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(candidates)}
-	f.weigh(question, candidates)
+	least := max(bitsOf(q.MinScore), hopeless)
+	f.keyer.ask(&f.person, q.Now)
+	f.candidates(q, least)
+	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(f.ranked)}
 	for i := range f.ranked {
 		if f.ranked[i].bits >= least {
 			found.Total++
@@ -79,31 +80,69 @@ func (x *Index) Candidates(q Query) []int64 {
 	defer x.mu.RUnlock()
 	f.texts.clear()
 	x.parser.Fill(&f.person, &q.Person, f.text)
+	q.Model.AskInto(&f.asked, &f.person, frequencies{x, &f.keyer}, q.Now)
+	f.keyer.ask(&f.person, q.Now)
+	f.candidates(&q, max(bitsOf(q.MinScore), hopeless))
 	var ids []int64
-	for _, ordinal := range f.candidates(&q, bitsOf(q.MinScore)) {
-		if body := x.body(ordinal); body != nil {
-			in := reader{b: body}
-			ids = append(ids, int64(in.uvarint())) //nolint:gosec // as it was written
-		}
+	for i := range f.ranked {
+		ids = append(ids, f.ranked[i].id)
 	}
 	return ids
 }
 
 // Whoever is below the one is never shown as an answer's rival, and whoever is below the other not at all.
 const (
-	rival  = -1.0
-	hidden = -10.0
+	rival    = -1.0
+	hopeless = -20.0
 )
 
-// candidates are those to be weighed: not only those who are good enough to be shown, since the second best tells how far
-// ahead the best is.
-func (f *finder) candidates(q *Query, least float64) []uint32 {
-	f.keyer.ask(&f.person, q.Now)
-	least = min(max(least, hidden), rival)
-	if c := q.Model.Calibration; c.Scale > 0 {
-		least = (least - c.Shift) / c.Scale
+// candidates weighs those who can be good enough to be shown, and those who tell how far ahead the best is.
+func (f *finder) candidates(q *Query, least float64) {
+	certain, margin := bitsOf(q.Model.Thresholds.Certain), q.Model.Thresholds.Margin
+	need, company := min(least, rival), slack
+	for usual := true; ; {
+		s := &f.search
+		s.candidates(&f.asked, &f.keyer, q.Now, need-company, usual)
+		f.ranked, f.bits = f.ranked[:0], f.bits[:0]
+		f.weigh(&f.asked, s.likely)
+		first, second := f.two()
+		clear := first >= certain && first-margin >= need-company // whoever is not near is no rival
+		if usual && !clear && !s.complete() {
+			usual = false
+			continue
+		}
+		others := s.others
+		if clear {
+			others = slices.DeleteFunc(others, func(l likely) bool { return l.most < first-margin })
+		}
+		others, s.truncated = best(others, s.truncated)
+		f.weigh(&f.asked, others)
+		first, second = f.two()
+		f.asked.Settle(f.bits)
+		switch more := f.asked.Company(); {
+		case more > company:
+			company = more
+		case first >= certain && first-second >= margin && first-margin < need-company:
+			need = first - margin + company
+		default:
+			for i, bits := range f.bits {
+				f.ranked[i].bits = bits
+			}
+			return
+		}
 	}
-	return f.search.candidates(&f.person, &f.keyer, q.Model, least)
+}
+
+// slack are the bits that the company of others adds where there are next to none.
+const slack = 0.25
+
+// two are the bits of the best two.
+func (f *finder) two() (first, second float64) {
+	first, second = math.Inf(-1), math.Inf(-1)
+	for _, b := range f.bits {
+		first, second = max(first, b), max(second, min(first, b))
+	}
+	return first, second
 }
 
 // text is one of the question's: by its number when somebody bears it.
@@ -115,15 +154,15 @@ func (f *finder) text(kind linkage.Kind, raw string) *linkage.Text {
 }
 
 // weigh ranks candidates, in no order yet.
-func (f *finder) weigh(question *linkage.Question, candidates []uint32) {
-	f.ranked, f.bits = f.ranked[:0], f.bits[:0]
+func (f *finder) weigh(question *linkage.Question, likely []likely) {
+	candidates := f.chosen[:0]
+	for i := range likely {
+		candidates = append(candidates, likely[i].ordinal)
+	}
+	f.chosen = candidates
 	f.search.touched += f.x.touch(candidates)
 	for some := range slices.Chunk(candidates, len(f.some)) {
 		f.weighSome(question, some)
-	}
-	question.Settle(f.bits)
-	for i, bits := range f.bits {
-		f.ranked[i].bits = bits
 	}
 }
 

@@ -51,8 +51,7 @@ type keyer struct {
 type name struct {
 	word, sound uint64
 	sound2      uint64 // zero: none
-	letters     uint32
-	bare        bool // only the fold of a name that has other words or says nothing: exact matching looks for it
+	bare        bool   // only the fold of a name that has other words or says nothing: exact matching looks for it
 }
 
 // mostNames bounds the words of first and last names that keys are made of, so that nobody has hundreds of keys.
@@ -139,7 +138,7 @@ func (k *keyer) fold(to []name, t *linkage.Text) []name {
 }
 
 func (k *keyer) name(word, sound string) name {
-	n := name{word: maphash.String(k.seed, word), letters: letters(word)}
+	n := name{word: maphash.String(k.seed, word)}
 	if sound == "" {
 		n.sound = n.word
 	} else {

@@ -13,7 +13,9 @@ import (
 type search struct {
 	x         *Index
 	truncated bool
-	everybody bool // is glanced at, since there are not so many
+	everybody bool         // is glanced at, since there are not so many
+	beside    linkage.Odds // what people are credited with of whom only a key is known
+	most      int          // of what a question says of names and birth is damaged
 
 	worth    worth
 	asked    []asked
@@ -23,7 +25,7 @@ type search struct {
 	groups   []group
 	sketches []sketch
 	likely   []likely
-	result   []uint32
+	others   []likely
 	touched  uint64 // what was read ahead, so that it is read
 }
 
@@ -32,6 +34,7 @@ type asked struct {
 	key  key
 	list posting.List
 	n    int
+	read bool
 }
 
 // Bounds of the work for a question.
@@ -41,25 +44,39 @@ const (
 	mostScored = 400
 	mostLists  = 64
 
-	glanced     = 20_000 // with no more people everybody is glanced at
-	mostGlanced = 60     // of those found by that
-	beyond      = 4      // bits they must promise more than others
+	glanced = 20_000 // with no more people everybody is glanced at
 )
 
 // likely is a candidate with the most that it can be worth.
 type likely struct {
 	ordinal uint32
-	worth   float32
+	most    float64 // bits
 }
 
-// candidates are the ordinals of those worth weighing, the likeliest first: all who can reach some bits.
-func (s *search) candidates(p *linkage.Person, k *keyer, m *linkage.Model, least float64) []uint32 {
+// candidates finds those worth weighing. Of those who reach the bits only by fields of which nothing tells how far they agree it
+// makes others. Likely: lists are left unread that matter only for people of whom more than two of names, year and day of birth
+// are damaged, or who agree nearly elsewhere.
+func (s *search) candidates(q *linkage.Question, k *keyer, now int64, least float64, likely bool) {
 	s.ask(k.keys)
-	s.worth.weigh(p, k, s.asked, s.x.people, m, least)
-	s.truncated = false
+	s.worth.weigh(q, now, s.x.parser, least)
+	s.truncated, s.most, s.beside = false, 4, s.worth.nearly
+	if likely {
+		s.most, s.beside = 2, linkage.Odds{}
+	}
 	s.everybody = s.x.sketches.Len() <= 2*glanced && s.x.people <= glanced && s.worth.given&(ofFirst|ofLast|ofYear) != 0
 	s.read()
-	return s.choose()
+	s.choose()
+}
+
+// complete tells whether no list was left unread that matters for anybody.
+func (s *search) complete() bool {
+	read := s.covered()
+	for i := range s.asked {
+		if a := &s.asked[i]; !a.read && s.worth.matters(a, read, 4, s.worth.nearly) {
+			return false
+		}
+	}
+	return true
 }
 
 // ask looks all keys up. Each look-up waits for memory, so they are made one step at a time for all: the waits overlap.
@@ -74,12 +91,11 @@ func (s *search) ask(keys []key) {
 	for _, k := range keys {
 		s.unread[k.rule] = max(s.unread[k.rule], 0)
 		if list := s.x.lists.Of(k.hash); list.Len() > 0 {
-			s.asked = append(s.asked, asked{k, list, list.Len()})
+			s.asked = append(s.asked, asked{key: k, list: list, n: list.Len()})
 			s.unread[k.rule]++
 		}
 	}
 	slices.SortFunc(s.asked, func(a, b asked) int { return cmp.Compare(a.n, b.n) })
-	s.asked = s.asked[:min(len(s.asked), mostLists)]
 }
 
 // read tallies the lists, short ones first, as long as somebody who is in no list before can be an answer.
@@ -92,8 +108,12 @@ func (s *search) read() {
 	read := 0
 	for i := range s.asked {
 		a := &s.asked[i]
-		if !s.worth.matters(a.key.rule, a.n, s.covered()) {
+		if !s.worth.matters(a, s.covered(), s.most, s.beside) {
 			continue
+		}
+		if i >= mostLists {
+			s.truncated = true
+			break
 		}
 		n := min(a.n, broad, mostRead-read)
 		if n < a.n {
@@ -106,6 +126,7 @@ func (s *search) read() {
 		s.tally.add(s.some, uint64(1)<<i)
 		read += n
 		s.unread[a.key.rule]--
+		a.read = true
 	}
 }
 
@@ -120,54 +141,52 @@ func (s *search) covered() uint32 {
 	return of
 }
 
-// choose puts those aside who cannot be an answer, and the likeliest others first.
-func (s *search) choose() []uint32 {
+// choose puts those aside who cannot be an answer.
+func (s *search) choose() {
 	found := s.tally.found
 	s.sketches = s.sketches[:0]
 	for i := range found {
 		s.sketches = append(s.sketches, s.x.sketch(found[i].ordinal))
 	}
-	s.groups, s.likely = s.groups[:0], s.likely[:0]
-	w := &s.worth
+	s.groups, s.likely, s.others = s.groups[:0], s.likely[:0], s.others[:0]
 	for i := range found {
-		g := s.group(found[i].lists)
-		if most := g.shared + w.most(s.sketches[i], g.facts); most >= w.needed {
-			s.likely = append(s.likely, likely{found[i].ordinal, most})
-		}
+		s.judge(found[i].ordinal, s.sketches[i], s.group(found[i].lists))
 	}
-	s.truncated = s.truncated || len(s.likely) > mostScored
-	s.likely = best(s.likely, mostScored)
-	if with := len(s.likely); s.everybody {
+	if s.everybody {
 		s.glance()
-		s.likely = s.likely[:with+len(best(s.likely[with:], mostGlanced))]
 	}
-	s.result = s.result[:0]
-	for i := range s.likely {
-		s.result = append(s.result, s.likely[i].ordinal)
-	}
-	return s.result
+	s.likely, s.truncated = best(s.likely, s.truncated)
 }
 
 // best are the likeliest of some, the likeliest first.
-func best(of []likely, most int) []likely {
-	slices.SortFunc(of, func(a, b likely) int { return cmp.Compare(b.worth, a.worth) })
-	return of[:min(len(of), most)]
+func best(of []likely, truncated bool) ([]likely, bool) {
+	slices.SortFunc(of, func(a, b likely) int { return cmp.Compare(b.most, a.most) })
+	return of[:min(len(of), mostScored)], truncated || len(of) > mostScored
 }
 
-// glance adds those who are in no list that was read, and can be an answer all the same: everything about them is damaged that
-// keys are made of. There is no end of people of whom that could be said, so they have to look better than others.
-func (s *search) glance() {
+// judge takes somebody for a candidate who can be an answer.
+func (s *search) judge(ordinal uint32, at sketch, g *group) {
 	w := &s.worth
-	needed := w.needed + beyond
+	odds, ok := w.most(at, g.facts, g.shared.And(g.unsure))
+	if !ok {
+		return
+	}
+	odds = odds.And(g.shared)
+	if w.bound.Reaches(odds) {
+		s.likely = append(s.likely, likely{ordinal, w.bound.Most(odds)})
+	} else {
+		s.others = append(s.others, likely{ordinal, w.bound.Most(odds.And(g.unsure))})
+	}
+}
+
+// glance judges those, too, who are in no list that was read: all that keys are made of is damaged.
+func (s *search) glance() {
+	nobody := *s.group(0)
 	ordinal := uint32(0)
 	for _, piece := range s.x.sketches.Pieces() {
 		for _, at := range piece {
-			if w.born != 0 && w.strange(sketch(at)) {
-				ordinal++
-				continue
-			}
-			if most := w.most(sketch(at), 0); most >= needed && s.x.places.At(ordinal) != 0 && !s.tally.has(ordinal) {
-				s.likely = append(s.likely, likely{ordinal, most})
+			if s.worth.can(sketch(at), nobody.unsure) && s.x.places.At(ordinal) != 0 && !s.tally.has(ordinal) {
+				s.judge(ordinal, sketch(at), &nobody)
 			}
 			ordinal++
 		}
@@ -178,7 +197,8 @@ func (s *search) glance() {
 type group struct {
 	lists  uint64
 	facts  fact
-	shared float32 // what the lists tell is worth
+	shared linkage.Odds // what the lists tell is worth
+	unsure linkage.Odds // what one field can be worth beside of which the lists do not tell
 }
 
 func (s *search) group(lists uint64) *group {
@@ -187,23 +207,22 @@ func (s *search) group(lists uint64) *group {
 			return &s.groups[i]
 		}
 	}
-	g, w := group{lists: lists}, &s.worth
-	first, last, other := float32(0), float32(0), 0.0
+	g, in := group{lists: lists}, uint32(0)
 	for left := lists; left != 0; left &= left - 1 {
-		a := &s.asked[bits.TrailingZeros64(left)]
-		facts := a.key.rule.facts()
-		g.facts |= facts
-		if facts&ofFirst != 0 {
-			first = max(first, w.firsts[a.key.first].full)
-		}
-		if facts&ofLast != 0 {
-			last = max(last, w.lasts[a.key.last].full)
-		}
-		if facts&ofElse != 0 {
-			other += w.rarity(a.n)
+		r := s.asked[bits.TrailingZeros64(left)].key.rule
+		g.facts |= r.facts()
+		in |= 1 << r
+	}
+	for r := byPhone; r <= byPostal; r++ {
+		switch {
+		case in&(1<<r) != 0:
+			g.shared = g.shared.And(s.worth.equal[r])
+		case s.unread[r] > 0:
+			g.unsure = g.unsure.Or(s.worth.equal[r])
+		default:
+			g.unsure = g.unsure.Or(s.worth.near[r])
 		}
 	}
-	g.shared = first + last + float32(other)
 	s.groups = append(s.groups, g)
 	return &s.groups[len(s.groups)-1]
 }

@@ -45,7 +45,10 @@ func sketchOf(p *linkage.Person) sketch {
 	return s | sketch(birthdayOf(p.DOB))<<sketchBirth | sketch(initialOf(p.Middle))<<sketchInitial | sketch(p.Sex&7)<<sketchSex
 }
 
-func several(t *linkage.Text) bool { return t != nil && len(t.Parts) > 1 }
+// several tells that a text has words whose letters are not those of the whole: some of it may agree while the rest does not.
+func several(t *linkage.Text) bool {
+	return t != nil && len(t.Parts) > 0 && (t.Whole != t.Parts[0].Text || t.Parts[0].Alt != "")
+}
 
 func (s sketch) last() uint32    { return uint32(s >> sketchLast & (1<<18 - 1)) }
 func (s sketch) first() uint32   { return uint32(s >> sketchFirst & (1<<16 - 1)) }
@@ -58,10 +61,14 @@ func lettersOf(t *linkage.Text) uint32 {
 	if t == nil || t.Missing {
 		return 0
 	}
-	return letters(t.Whole)
+	set := lettersIn(t.Whole)
+	for i := range t.Parts {
+		set |= lettersIn(t.Parts[i].Alt)
+	}
+	return set
 }
 
-func letters(word string) uint32 {
+func lettersIn(word string) uint32 {
 	set := uint32(0)
 	for i := 0; i < len(word); i++ {
 		if c := word[i] - 'a'; c < 26 {
@@ -96,8 +103,22 @@ func initialOf(t *linkage.Text) uint8 {
 	if t == nil || t.Missing || t.Whole == "" {
 		return 0
 	}
-	if c := t.Whole[0] - 'a'; c < 26 {
+	return initial(t.Whole)
+}
+
+func initial(word string) uint8 {
+	if c := word[0] - 'a'; c < 26 {
 		return c + 1
 	}
 	return 27
 }
+
+// parts are the last two digits of a birthday's year, its month and its day.
+func (b birthday) parts() (year, month, day int) {
+	return int(b>>16&15*10 + b>>12&15), int(b >> 8 & 15), int(b>>4&15*10 + b&15)
+}
+
+func (b birthday) vague() bool { return b&0xFFF == 0x101 }
+
+// borders tells that the last digit of the year and the first of the month can have changed places.
+func (b birthday) borders() bool { return b>>12&15 <= 1 }

@@ -1,7 +1,6 @@
 package index
 
 import (
-	"math"
 	"math/bits"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
@@ -45,73 +44,65 @@ func (r rule) facts() fact {
 	}
 }
 
-// worth is about what agreement with a question is worth, in bits and rather too much than too little: what a search goes by
-// to leave aside what cannot be an answer. What it is really worth, the model says.
+// worth is the most that agreement with a question can be worth, by the model and by what lists and sketches tell of somebody:
+// what a search goes by to leave aside who cannot be an answer. It is never less than what the model makes of the record.
 type worth struct {
-	people             float64 // log2 of how many there are
-	needed             float32 // of all that agrees, to be an answer
-	first, last, birth float64 // of names the rarest one's
-	middle             float64
-	given              fact // what the question has of what can be damaged
+	bound    linkage.Bound
+	names    letters
+	splits   []linkage.Split
+	first    [linkage.Sexes]linkage.NameOdds // sex included
+	last     linkage.NameOdds
+	firstAll [linkage.Sexes]linkage.Odds // with a word of the question's, or whatever it is like
+	lastAll  linkage.Odds
+	swapped  [linkage.Sexes]linkage.Odds // both names
+	crossed  [linkage.Sexes]linkage.Odds // one of them
+	anyNames [linkage.Sexes]linkage.Odds // whatever they are like
 
-	words         [2 * mostNames]word
-	firsts, lasts []word   // among words
-	born, turned  birthday // the question's, and that with month and day the other way round; zero: none
-	initial, sex  uint32
+	alike, unlike linkage.Odds // of the middle name
+	suffix        linkage.Odds
+	days          linkage.DayOdds
+	equal, near   [rules]linkage.Odds // of what is neither of names nor of birth or sex
+	nearly        linkage.Odds        // of all of that, should nothing be equal
+
+	any, anyFirst, changedNames linkage.Odds // whatever names and sex are like
+	rest                        linkage.Odds // whatever the middle name is like
+	given                       fact         // what the question has of what can be damaged
+	damaged                     [damageable + 1]linkage.Odds
+	intact                      [damageable + 1]uint32 // see intacts
+	born, turned                birthday               // the question's, and that with month and day the other way round; zero: none
+	initial, sex                uint32
+	vague                       bool // the question's day is a first of January
 }
 
-// word is one of the names of a question.
-type word struct {
-	full, near      float32 // what it is worth, and what a name with an error is at most
-	asFirst, asLast uint32  // its letters, as sketches have them
-}
-
-// What is credited where a field does not agree, at most: in bits, or as a share of what the field is worth. Errors come
-// together in careless records, so what disagrees takes less away here than the model says of it alone.
-const (
-	nearName   = 0.6 // of a name with an error
-	mostNear   = 7.0
-	nearYear   = 9.5 // for the same year: day and month can have changed places
-	nearDay    = 5.0 // for a day of birth with one other digit
-	nickname   = 2.5 // for any other first name
-	otherLast  = -2.0
-	twoDigits  = 0.0 // for a day of birth of which two digits are others
-	otherDay   = -4.0
-	sameSex    = 1.0
-	otherSex   = -1.0
-	middleName = 7.0
-	slack      = 2.0 // for all that is not looked at
-)
-
-// weigh estimates what a question's facts are worth from how many people have them.
-func (w *worth) weigh(p *linkage.Person, k *keyer, asked []asked, people int, m *linkage.Model, least float64) {
-	*w = worth{people: math.Log2(float64(max(people, 2))), initial: uint32(initialOf(p.Middle)), sex: uint32(p.Sex)}
-	w.needed = float32(least - math.Log2(m.Prior.Matches) + w.people - slack)
-	w.firsts, w.lasts = w.words[:len(k.firsts)], w.words[len(k.firsts):len(k.firsts)+len(k.lasts)]
-	beside := m.Frequency.Names
-	for i := range k.firsts {
-		w.firsts[i].full = w.among(1, beside)
+// weigh asks a model what agreement with a question can be worth.
+func (w *worth) weigh(q *linkage.Question, now int64, parser *linkage.Parser, least float64) {
+	p := q.Person
+	w.bound = q.Bound(least)
+	w.splits = q.Splits(w.splits[:0])
+	w.names.of(p, now, parser, w.splits)
+	w.last, w.days = q.Last(), w.bound.Days()
+	w.lastAll = w.last.Same.Or(w.last.Any())
+	for sex := range w.first {
+		n := &w.first[sex]
+		*n = q.First(sex, w.splits)
+		w.firstAll[sex] = n.Same.Or(n.Any())
+		w.swapped[sex], w.crossed[sex] = q.Swapped(sex)
+		w.anyNames[sex] = w.firstAll[sex].And(w.lastAll).Or(w.swapped[sex]).Or(w.crossed[sex])
 	}
-	for i := range k.lasts {
-		w.lasts[i].full = w.among(1, beside)
+	w.alike, w.unlike = q.Middle()
+	w.suffix = q.Suffix()
+	w.nearly = linkage.Odds{}
+	for r := byPhone; r <= byPostal; r++ {
+		at := elsewhere[r]
+		w.equal[r], w.near[r] = q.Elsewhere(at)
+		w.nearly = w.nearly.Or(w.near[r])
 	}
-	w.birth = float64(w.among(1, m.Frequency.Dates))
-	for i := range asked {
-		switch a := &asked[i]; a.key.rule {
-		case byFirst:
-			w.firsts[a.key.first].full = w.among(a.n, beside)
-		case byLast:
-			w.lasts[a.key.last].full = w.among(a.n, beside)
-		case byBirth:
-			w.birth = float64(w.among(a.n, m.Frequency.Dates))
-		default: // tells only itself
-		}
-	}
-	w.first, w.last = complete(w.firsts, k.firsts), complete(w.lasts, k.lasts)
-	if len(k.firsts) > 0 {
+	w.initial, w.sex = uint32(initialOf(p.Middle)), uint32(p.Sex)
+	w.born, w.turned, w.vague, w.given = 0, 0, p.DOB.Vague(), 0
+	if len(w.names.firsts) > 0 {
 		w.given |= ofFirst
 	}
-	if len(k.lasts) > 0 {
+	if len(w.names.lasts) > 0 {
 		w.given |= ofLast
 	}
 	if p.DOB != 0 {
@@ -121,58 +112,57 @@ func (w *worth) weigh(p *linkage.Person, k *keyer, asked []asked, people int, m 
 			w.turned = birthdayOf(p.DOB/10000*10000 + linkage.Date(p.DOB.Day()*100+p.DOB.Month())) //nolint:gosec // a day
 		}
 	}
-	if w.initial != 0 {
-		w.middle = middleName
-	}
+	w.damages()
 }
 
-// complete fills in what follows from a word and its worth, and tells what the rarest is worth.
-func complete(words []word, names []name) float64 {
-	most := float32(0)
-	for i := range words {
-		n := &words[i]
-		n.near, n.asFirst, n.asLast = float32(near(float64(n.full))), asFirst(names[i].letters), asLast(names[i].letters)
-		most = max(most, n.full)
-	}
-	return float64(most)
+// elsewhere are the rules whose keys are of neither names nor birth.
+var elsewhere = [rules]int{ //nolint:gochecknoglobals // constants, which Go has none of
+	byPhone: linkage.AtPhone, byEmail: linkage.AtEmail, byNumber: linkage.AtNumber, bySSN: linkage.AtSSN, byDoor: linkage.AtDoor, byPostal: linkage.AtPostal,
 }
 
-// rarity is what it is worth to be one of some people.
-func (w *worth) rarity(n int) float64 { return w.people - math.Log2(float64(n)) }
-
-// among is that where a model counts on people beside those of the tenant, which makes what many of a few have rarer.
-func (w *worth) among(n, beside int) float32 {
-	return float32(math.Log2((math.Exp2(w.people) + float64(beside)) / float64(n)))
-}
-
-func near(name float64) float64 { return min(name*nearName, mostNear) }
-
-// of is the most that somebody is worth of whom some facts are intact and others, of those the question has, damaged.
-func (w *worth) of(damaged fact) float64 {
-	sum := w.middle + sameSex
-	credit := func(f fact, full, nearly float64) {
-		switch {
-		case w.given&f == 0:
-		case damaged&f == 0:
-			sum += full
-		default:
-			sum += nearly
+// damages works out what somebody is worth at most of whom some facts are intact and others, of those the question has, damaged.
+func (w *worth) damages() {
+	var first, all, swapped linkage.Odds
+	for sex := range w.first {
+		if sex == 0 {
+			first, all, swapped = w.first[sex].Any(), w.firstAll[sex], w.swapped[sex].Or(w.crossed[sex])
 		}
+		first, all = first.Or(w.first[sex].Any()), all.Or(w.firstAll[sex])
+		swapped = swapped.Or(w.swapped[sex]).Or(w.crossed[sex])
 	}
-	credit(ofFirst, w.first, near(w.first))
-	credit(ofLast, w.last, near(w.last))
-	switch born := damaged & (ofYear | ofDay); {
-	case w.given&ofYear == 0:
-	case born == 0:
-		sum += w.birth
-	case born == ofDay:
-		sum += min(nearYear, w.birth)
-	case born == ofYear:
-		sum += min(nearDay, w.birth)
-	default:
-		sum += twoDigits
+	last := w.last.Any()
+	w.rest = w.alike.Or(linkage.Odds{}).And(w.suffix)
+	w.any, w.anyFirst, w.changedNames = all.And(w.lastAll).Or(swapped), all, swapped
+	for damaged := range damageable + 1 {
+		if damaged&^w.given != 0 {
+			continue
+		}
+		o, family := first, last
+		if damaged&ofFirst == 0 {
+			o = all
+		}
+		if damaged&ofLast == 0 {
+			family = w.lastAll
+		}
+		if o = o.And(family); damaged&(ofFirst|ofLast) == ofFirst|ofLast {
+			o = o.Or(swapped)
+		}
+		w.damaged[damaged] = o.And(w.birth(damaged)).And(w.rest)
 	}
-	return sum
+}
+
+func (w *worth) birth(damaged fact) linkage.Odds {
+	switch {
+	case w.born == 0:
+		return linkage.Odds{}
+	case damaged&(ofYear|ofDay) == 0:
+		return w.days.Same
+	case damaged&ofYear == 0: // or there is none: see unborn
+		return w.days.Swapped.Or(linkage.Odds{})
+	case damaged&ofDay == 0 || w.born.borders():
+		return w.days.Edit
+	}
+	return w.days.TwoEdits
 }
 
 // How many are looked at without asking what for.
@@ -182,22 +172,19 @@ const (
 )
 
 // matters tells whether somebody who has a key but none of those read could be an answer. It goes through the ways in which
-// what a question says of names and birth can be damaged in a record that has the key.
-func (w *worth) matters(r rule, n int, read uint32) bool {
+// what a question says of names and birth can be damaged in a record that has the key, but for those of more damages than most.
+func (w *worth) matters(a *asked, read uint32, most int, beside linkage.Odds) bool {
+	r, n := a.key.rule, a.n
 	if n <= few || r == byNames && n <= fair { // names also of those where they have changed places, whom no other key has
 		return true
 	}
 	has := r.facts()
-	extra, most := 0.0, 2
 	if has&ofElse != 0 {
-		extra = w.rarity(n)
-	}
-	if r >= byPhone && r < byPostal {
-		most = 4 // these tell so much that all of names and birth can be damaged
+		beside = beside.And(w.equal[r])
 	}
 	open := w.given & damageable &^ has
 	for damaged := open; ; damaged = (damaged - 1) & open { // all subsets (Knuth, 7.1.3)
-		if bits.OnesCount16(uint16(damaged)) <= most && !covered(damaged, read) && w.of(damaged)+extra >= float64(w.needed) {
+		if bits.OnesCount16(uint16(damaged)) <= most && w.intact[damaged]&read == 0 && w.bound.Reaches(w.damaged[damaged].And(beside)) {
 			return true
 		}
 		if damaged == 0 {
@@ -206,127 +193,122 @@ func (w *worth) matters(r rule, n int, read uint32) bool {
 	}
 }
 
-// covered tells whether somebody with some facts damaged has a key of those read. What else the question tells may be damaged
-// or not be known of them, so only keys of names and birth count.
-func covered(damaged fact, read uint32) bool {
-	if damaged&ofLast != 0 {
-		damaged |= ofSound
-	}
-	for r := byBirth; r <= byFirst; r++ {
-		if read&(1<<r) != 0 && r.facts()&damaged == 0 {
-			return true
+// intacts are, by what is damaged of somebody, the rules of whose keys that leaves some. What else the question tells may be
+// damaged or not be known of them, so only keys of names and birth count.
+func intacts() (of [damageable + 1]uint32) {
+	for damaged := range of {
+		facts := fact(damaged) //nolint:gosec // few
+		if facts&ofLast != 0 {
+			facts |= ofSound
 		}
-	}
-	return false
-}
-
-// most is the most that somebody can be worth of whom some facts are known to agree, beside what those are worth.
-func (w *worth) most(s sketch, agree fact) float32 {
-	sum := w.names(s, agree) + sameSex
-	if sex := s.sex(); sex != w.sex && sex != 0 && w.sex != 0 {
-		sum += otherSex - sameSex
-	}
-	if w.born != 0 {
-		sum += w.birthOf(s.birth())
-	}
-	if w.initial != 0 && w.initial == s.initial() {
-		sum += middleName
-	}
-	return sum
-}
-
-// names is the most that the names can be worth that are not known to agree.
-func (w *worth) names(s sketch, agree fact) float32 {
-	first, last := float32(0), float32(0)
-	if agree&ofFirst == 0 && len(w.firsts) > 0 {
-		first = nickname
-		for i := range w.firsts {
-			n := &w.firsts[i]
-			first = max(first, n.nearly(n.asFirst, s.first(), s&manyFirst != 0))
-		}
-	}
-	if agree&ofLast == 0 && len(w.lasts) > 0 {
-		last = otherLast
-		for i := range w.lasts {
-			n := &w.lasts[i]
-			if last = max(last, n.nearly(n.asLast, s.last(), s&manyLast != 0)); agree&ofSound != 0 {
-				last = max(last, n.near)
+		for r := byBirth; r <= byFirst; r++ {
+			if r.facts()&facts == 0 {
+				of[damaged] |= 1 << r
 			}
 		}
 	}
-	if agree&(ofFirst|ofLast) == 0 && len(w.firsts) > 0 && len(w.lasts) > 0 {
-		return max(first+last, w.swapped(s))
-	}
-	return first + last
+	return of
 }
 
-// strange tells of most people, quickly, that they have neither the day of birth nor the last name nearly.
-func (w *worth) strange(s sketch) bool {
-	b := s.birth()
-	if b == 0 || b == w.turned || w.born.differ(b) < 3 {
-		return false
-	}
-	first, last := s.first(), s.last()
-	for i := range w.lasts {
-		n := &w.lasts[i]
-		if bits.OnesCount32(n.asLast&^last) < 3 || bits.OnesCount32(n.asFirst&^first) < 3 {
-			return false
+// most are the odds of somebody of whom some facts are known to agree, beside what those are worth. False: they do not suffice,
+// with whatever else there is beside.
+func (w *worth) most(s sketch, agree fact, beside linkage.Odds) (linkage.Odds, bool) {
+	sex := w.sexOf(s.sex())
+	o := w.suffix
+	if initial := s.initial(); initial != 0 {
+		if initial == w.initial {
+			o = o.And(w.alike)
+		} else {
+			o = o.And(w.unlike)
 		}
 	}
-	return len(w.lasts) > 0
+	day, close := w.day(s.birth())
+	names := w.anyNames[sex]
+	if agree&(ofFirst|ofLast) != ofFirst|ofLast {
+		if rough := o.And(day).And(names); !w.bound.Reaches(rough.And(beside)) {
+			return o, false
+		}
+		last := w.names.last(&w.last, s, agree&ofSound != 0)
+		if agree&ofLast != 0 {
+			last = last.Or(w.last.Same)
+		}
+		names = last.And(w.firstAll[sex]).Or(w.swapped[sex]).Or(w.crossed[sex])
+		if rough := o.And(day).And(names); !w.bound.Reaches(rough.And(beside)) {
+			return o, false
+		}
+		first := w.names.first(&w.first[sex], s)
+		if agree&ofFirst != 0 {
+			first = first.Or(w.first[sex].Same)
+		}
+		names = last.And(first).Or(w.changed(s, sex))
+	}
+	if !w.bound.Reaches(o.And(day).And(names).And(beside)) {
+		return o, false
+	}
+	if close {
+		day = w.bound.Born(s.birth().parts())
+	}
+	o = o.And(day).And(names)
+	return o, w.bound.Reaches(o.And(beside))
 }
 
-// swapped is what names are worth should they have changed places.
-func (w *worth) swapped(s sketch) float32 {
-	first, last := float32(unlike), float32(unlike)
-	for i := range w.firsts {
-		n := &w.firsts[i]
-		first = max(first, n.nearly(n.asLast, s.last(), s&manyLast != 0))
+// can tells quickly of most people that they cannot be an answer.
+func (w *worth) can(s sketch, beside linkage.Odds) bool {
+	day, _ := w.day(s.birth())
+	o := beside.And(day).And(w.rest)
+	if !w.bound.Reaches(o.And(w.any)) {
+		return false
 	}
-	for i := range w.lasts {
-		n := &w.lasts[i]
-		last = max(last, n.nearly(n.asFirst, s.first(), s&manyFirst != 0))
-	}
-	return first + last
+	last := w.names.last(&w.last, s, false)
+	return w.bound.Reaches(o.And(last.And(w.anyFirst).Or(w.changedNames)))
 }
 
-// unlike is what a name is worth that cannot be the other.
-const unlike = -100
-
-// nearly is the most that a word is worth to somebody whose names have some letters.
-func (n *word) nearly(letters, set uint32, many bool) float32 {
-	missing := letters &^ set
+// changed are the odds of names should they have changed places.
+func (w *worth) changed(s sketch, sex int) linkage.Odds {
+	first, last := w.names.swapped(s)
 	switch {
-	case missing == 0 && (many || letters == set): // it can be the same
-		return n.full
-	case set == 0:
-		return n.near
+	case first && last:
+		return w.swapped[sex].Or(w.crossed[sex])
+	case first || last:
+		return w.crossed[sex]
 	}
-	most := 1
-	if bits.OnesCount32(letters) > 4 {
-		most = 2
-	}
-	if bits.OnesCount32(missing) <= most && (many || bits.OnesCount32(set&^letters) <= most) {
-		return n.near
-	}
-	return unlike
+	return linkage.Never()
 }
 
-// birthOf is the most that a day of birth can be worth.
-func (w *worth) birthOf(b birthday) float32 {
-	if b == 0 {
-		return 0
+func (w *worth) sexOf(sex uint32) int {
+	const most = uint32(linkage.Male)
+	switch {
+	case sex == 0 || w.sex == 0 || sex != w.sex && (sex > most || w.sex > most):
+		return linkage.SexMissing
+	case sex == w.sex:
+		return linkage.SexSame
 	}
-	if b == w.turned && b != w.born {
-		return float32(min(nearYear, w.birth))
+	return linkage.SexOther
+}
+
+// day are the odds of a day of birth. Close: they are rather too much, and Born tells.
+func (w *worth) day(b birthday) (o linkage.Odds, close bool) {
+	switch {
+	case w.born == 0 || b == 0:
+		return linkage.Odds{}, false
+	case b == w.turned && b != w.born:
+		return w.days.Swapped, false
 	}
-	switch w.born.differ(b) {
-	case 0:
-		return float32(w.birth)
-	case 1:
-		return float32(min(nearDay, w.birth))
-	case 2:
-		return twoDigits
+	n := w.born.differ(b)
+	year := (b^w.born)>>12 == 0
+	switch {
+	case n == 0:
+		return w.days.Same, false
+	case year && (w.vague || b.vague()):
+		return w.days.Placeholder, false
+	case n <= 2:
+		return w.days.Edit, true
+	case year:
+		return w.days.Year, false
+	case n <= 4:
+		return w.days.TwoEdits, true
+	case w.vague || b.vague():
+		return w.days.Vague, false
 	}
-	return otherDay
+	return w.days.Differ, false
 }
