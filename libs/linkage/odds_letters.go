@@ -31,28 +31,25 @@ func Extra(length, missing int) int {
 // spelling is, for each sign of a code of SoundsLike, the letters of which a name that has it has one at least, as bits from
 // a to z; a sign that is not told can be of any.
 func spelling(sign byte) uint32 {
-	of := ""
 	switch sign {
 	case 'L', 'M', 'N', 'R':
-		of = string(sign + 'a' - 'A')
+		return 1 << (sign - 'A')
 	case 'P':
-		of = "pb"
+		return letterSet("pb")
 	case 'F':
-		of = "fvpgw"
+		return letterSet("fvpgw")
 	case 'K':
-		of = "kcqgxh"
+		return letterSet("kcqgxh")
 	case 'S':
-		of = "szcxt"
+		return letterSet("szcxt")
 	case 'X':
-		of = "cstzxj"
+		return letterSet("cstzxj")
 	case 'T', '0':
-		of = "tdzcs"
+		return letterSet("tdzcs")
 	case 'J':
-		of = "jgdzyl"
-	default:
-		return 0
+		return letterSet("jgdzyl")
 	}
-	return letterSet(of)
+	return 0
 }
 
 // Sounds appends what letters a name must have that sounds like a part: one of each set. No sets: any name can.

@@ -29,8 +29,8 @@ const (
 	Sexes
 )
 
-// First are the odds of the first name together with those of a sex, which depend on it.
-func (q *Question) First(sex int, splits []Split) NameOdds {
+// First are the odds of the first name.
+func (q *Question) First(splits []Split) NameOdds {
 	m := q.model
 	n := q.names(inFirst, q.first, q.firsts)
 	if q.first != nil {
@@ -42,7 +42,16 @@ func (q *Question) First(sex int, splits []Split) NameOdds {
 			n.Middle = n.Middle.Or(q.odds(inFirst, firstMiddle, m.m[inFirst][firstMiddle]-q.middle.log))
 		}
 	}
-	named, alone := q.sexed(inSexNamed, sex), q.sexed(inSex, sex)
+	return n
+}
+
+// Sex are the odds of a sex where first names agree, and where they do not.
+func (q *Question) Sex(sex int) (named, alone Odds) {
+	return q.sexed(inSexNamed, sex), q.sexed(inSex, sex)
+}
+
+// With are the odds of a first name and of a sex together.
+func (n NameOdds) With(named, alone Odds) NameOdds {
 	for _, o := range [...]*Odds{&n.Same, &n.Edit, &n.Similar, &n.Nickname, &n.Middle, &n.Together} {
 		*o = o.And(named)
 	}
@@ -161,19 +170,19 @@ func (s *commonness) least(unseen float64) float64 {
 }
 
 // Swapped are the odds of first and last name that have changed places, and of one that stands in the other's place while the
-// other is a third, with those of a sex.
-func (q *Question) Swapped(sex int) (both, one Odds) {
+// other is a third.
+func (q *Question) Swapped() (both, one Odds) {
 	if q.first == nil || q.last == nil {
 		return Never(), Never()
 	}
-	m, named := q.model, q.sexed(inSexNamed, sex)
+	m := q.model
 	slip := max(0, m.m[inFirst][firstEdit]-m.m[inFirst][firstExact])
 	swap := q.swap(q.first.log+q.last.log, q.crossLast.log+q.crossFirst.log) + 2*slip
-	both = q.odds(inFirst, firstSwapped, swap/2).And(q.odds(inLast, lastSwapped, swap/2)).And(named)
+	both = q.odds(inFirst, firstSwapped, swap/2).And(q.odds(inLast, lastSwapped, swap/2))
 	single := max(q.swap(q.first.log, q.crossFirst.log), q.swap(q.crossLast.log, q.last.log)) + slip
 	wrong := min(m.weight[inFirst][firstDiffer], m.weight[inLast][lastDiffer])
 	at := m.weight[inLast][lastDiffer]
-	one = q.odds(inFirst, firstSwapped, single+wrong-at).And(q.odds(inLast, lastDiffer, at)).And(named)
+	one = q.odds(inFirst, firstSwapped, single+wrong-at).And(q.odds(inLast, lastDiffer, at))
 	return both, one
 }
 

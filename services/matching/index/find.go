@@ -105,7 +105,7 @@ func (f *finder) candidates(q *Query, least float64) {
 		s.candidates(&f.asked, &f.keyer, q.Now, need-company, usual)
 		f.ranked, f.bits = f.ranked[:0], f.bits[:0]
 		f.weigh(&f.asked, s.likely)
-		first, second := f.two()
+		first, _ := f.two()
 		clear := first >= certain && first-margin >= need-company // whoever is not near is no rival
 		if usual && !clear && !s.complete() {
 			usual = false
@@ -117,7 +117,7 @@ func (f *finder) candidates(q *Query, least float64) {
 		}
 		others, s.truncated = best(others, s.truncated)
 		f.weigh(&f.asked, others)
-		first, second = f.two()
+		first, second := f.two()
 		f.asked.Settle(f.bits)
 		switch more := f.asked.Company(); {
 		case more > company:

@@ -3,6 +3,7 @@ package index
 import (
 	"cmp"
 	"hash/maphash"
+	"math"
 	"slices"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
@@ -44,6 +45,8 @@ type keyer struct {
 	keys   []key
 	firsts []name
 	lasts  []name
+	most   int // of each
+	order  []*linkage.AliasName
 	buffer []byte
 }
 
@@ -54,12 +57,23 @@ type name struct {
 	bare        bool   // only the fold of a name that has other words or says nothing: exact matching looks for it
 }
 
-// mostNames bounds the words of first and last names that keys are made of, so that nobody has hundreds of keys.
-const mostNames = 7
+// Bounds of the words of first and of last names that keys are made of, so that nobody has hundreds of keys: of questions, each
+// key of which is looked up, and of records.
+const (
+	mostNames   = 7
+	mostAliases = 24
+)
+
+const own = 1 // bit of the person's own name
 
 // of makes the keys of a record, each once.
 func (k *keyer) of(r *record) []key {
-	k.begin(&r.person, func(int64, int64) bool { return true })
+	k.most, k.order = mostAliases, k.order[:0]
+	for i := range r.person.Aliases {
+		k.order = append(k.order, &r.person.Aliases[i])
+	}
+	slices.SortStableFunc(k.order, newer)
+	k.begin(&r.person)
 	k.firsts, k.lasts = k.fold(k.firsts, r.person.First), k.fold(k.lasts, r.person.Last)
 	k.names(r.person.DOB, false)
 	if r.born != 0 && r.born != r.person.DOB {
@@ -77,21 +91,37 @@ func (k *keyer) of(r *record) []key {
 }
 
 // ask makes the keys of a question, each once: also of the second way of saying a name, and of aliases that hold now.
-func (k *keyer) ask(p *linkage.Person, now int64) []key {
-	k.begin(p, func(from, until int64) bool { return holds(from, until, now) })
+func (k *keyer) ask(p *linkage.Person, now int64) {
+	k.most, k.order = mostNames, k.order[:0]
+	for i := range p.Aliases {
+		if a := &p.Aliases[i]; holds(a.From, a.Until, now) {
+			k.order = append(k.order, a)
+		}
+	}
+	k.begin(p)
 	k.names(p.DOB, true)
 	k.places(p)
 	k.numbers(p)
-	return k.each()
+	k.each()
 }
 
-func (k *keyer) begin(p *linkage.Person, counts func(from, until int64) bool) {
-	k.keys = k.keys[:0]
-	k.firsts, k.lasts = k.add(k.firsts[:0], p.First), k.add(k.lasts[:0], p.Last)
-	for i := range p.Aliases {
-		if a := &p.Aliases[i]; counts(a.From, a.Until) {
-			k.firsts, k.lasts = k.add(k.firsts, a.First), k.add(k.lasts, a.Last)
+// newer orders aliases that hold longer, and of these the later ones, before others: whatever is left out has long ended.
+func newer(a, b *linkage.AliasName) int {
+	end := func(until int64) int64 {
+		if until == 0 {
+			return math.MaxInt64
 		}
+		return until
+	}
+	return cmp.Or(cmp.Compare(end(b.Until), end(a.Until)), cmp.Compare(b.From, a.From))
+}
+
+func (k *keyer) begin(p *linkage.Person) {
+	k.keys = k.keys[:0]
+	k.firsts, k.lasts = k.add(k.firsts[:0], p.First, own), k.add(k.lasts[:0], p.Last, own)
+	for i, a := range k.order {
+		of := uint32(2) << min(i, 30)
+		k.firsts, k.lasts = k.add(k.firsts, a.First, of), k.add(k.lasts, a.Last, of)
 	}
 }
 
@@ -103,12 +133,21 @@ func (k *keyer) each() []key {
 }
 
 // add adds the words of a name, and the words run together, since one system writes Anne Marie and another Annemarie.
-func (k *keyer) add(to []name, t *linkage.Text) []name {
+func (k *keyer) add(to []name, t *linkage.Text, of uint32) []name {
+	put := func(n name) {
+		n.of = of
+		if at := slices.IndexFunc(to, func(o name) bool { return o.word == n.word }); at >= 0 {
+			to[at].of |= of
+		} else if len(to) < k.most {
+			to = append(to, n)
+		}
+	}
+
 	if t == nil || t.Missing || len(t.Parts) == 0 {
 		return to
 	}
 	if t.Whole != t.Parts[0].Text {
-		to = put(to, k.name(t.Whole, ""))
+		put(k.name(t.Whole, ""))
 	}
 	for i := range t.Parts {
 		p := &t.Parts[i]
@@ -116,9 +155,9 @@ func (k *keyer) add(to []name, t *linkage.Text) []name {
 		if p.Sound2 != "" {
 			n.sound2 = maphash.String(k.seed, p.Sound2)
 		}
-		to = put(to, n)
+		put(n)
 		if p.Alt != "" {
-			to = put(to, k.name(p.Alt, p.Sound))
+			put(k.name(p.Alt, p.Sound))
 		}
 	}
 	return to
@@ -133,7 +172,7 @@ func (k *keyer) fold(to []name, t *linkage.Text) []name {
 	if slices.ContainsFunc(to, func(o name) bool { return o.word == n.word }) {
 		return to
 	}
-	n.bare = true
+	n.bare, n.of = true, own
 	return append(to, n)
 }
 
@@ -145,13 +184,6 @@ func (k *keyer) name(word, sound string) name {
 		n.sound = maphash.String(k.seed, sound)
 	}
 	return n
-}
-
-func put(to []name, n name) []name {
-	if len(to) == mostNames || slices.ContainsFunc(to, func(o name) bool { return o.word == n.word }) {
-		return to
-	}
-	return append(to, n)
 }
 
 func (k *keyer) names(born linkage.Date, question bool) {
@@ -177,6 +209,9 @@ func (k *keyer) names(born linkage.Date, question bool) {
 		l := &k.lasts[i]
 		k.named(byLast, -1, i, l.word, 0)
 		for j := range k.firsts {
+			if together := l.of | k.firsts[j].of; !question && together&own == 0 && l.of&k.firsts[j].of == 0 {
+				continue // nobody is called by the first name of one alias and the last name of another
+			}
 			k.named(byNames, j, i, min(l.word, k.firsts[j].word), max(l.word, k.firsts[j].word))
 		}
 		if !l.bare {
@@ -250,7 +285,7 @@ func (k *keyer) folded(s string) uint64 {
 func (k *keyer) key(r rule, a, b uint64) { k.keys = append(k.keys, key{hash(r, a, b), r, -1, -1}) }
 
 func (k *keyer) named(r rule, first, last int, a, b uint64) {
-	k.keys = append(k.keys, key{hash(r, a, b), r, int8(first), int8(last)}) //nolint:gosec // at most mostNames
+	k.keys = append(k.keys, key{hash(r, a, b), r, int8(first), int8(last)}) //nolint:gosec // at most mostAliases
 }
 
 // hash mixes two things with what they are. The lists want every bit to depend on all.

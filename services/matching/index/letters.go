@@ -35,17 +35,11 @@ type sounds struct {
 
 func (h *sounds) of(p *linkage.Part, fold func(uint32) uint32) {
 	h.one = p.Sounds(h.one)
-	all := uint32(0) // letters that others are folded with
 	for i := range h.one {
 		h.one[i] = fold(h.one[i])
 	}
 	none := p.Silent()
-	for c := range 26 {
-		if one := uint32(1) << c; none&one == 0 {
-			all |= fold(one)
-		}
-	}
-	h.none = fold(none) &^ all
+	h.none = fold(none) &^ fold(^none&(1<<26-1)) // but for those that others are folded with
 }
 
 // can tells whether names of some letters can sound so. Those of several names tell only what must be there.

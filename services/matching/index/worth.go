@@ -82,11 +82,14 @@ func (w *worth) weigh(q *linkage.Question, now int64, parser *linkage.Parser, le
 	w.names.of(p, now, parser, w.splits)
 	w.last, w.days = q.Last(), w.bound.Days()
 	w.lastAll = w.last.Same.Or(w.last.Any())
+	first := q.First(w.splits)
+	both, one := q.Swapped()
 	for sex := range w.first {
+		named, alone := q.Sex(sex)
 		n := &w.first[sex]
-		*n = q.First(sex, w.splits)
+		*n = first.With(named, alone)
 		w.firstAll[sex] = n.Same.Or(n.Any())
-		w.swapped[sex], w.crossed[sex] = q.Swapped(sex)
+		w.swapped[sex], w.crossed[sex] = both.And(named), one.And(named)
 		w.anyNames[sex] = w.firstAll[sex].And(w.lastAll).Or(w.swapped[sex]).Or(w.crossed[sex])
 	}
 	w.alike, w.unlike = q.Middle()
@@ -197,7 +200,7 @@ func (w *worth) matters(a *asked, read uint32, most int, beside linkage.Odds) bo
 // damaged or not be known of them, so only keys of names and birth count.
 func intacts() (of [damageable + 1]uint32) {
 	for damaged := range of {
-		facts := fact(damaged) //nolint:gosec // few
+		facts := fact(damaged)
 		if facts&ofLast != 0 {
 			facts |= ofSound
 		}
