@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/patient-mesh/patient-mesh/libs/run"
 )
 
 // tenant is one of those who are asked about.
@@ -86,7 +88,16 @@ func (r *Replica[P]) seat(ctx context.Context, t *tenant[P]) *flight[P] {
 // fly goes on while somebody waits.
 func (r *Replica[P]) fly(t *tenant[P]) {
 	for f := r.leave(t); f != nil; f = r.leave(t) {
-		f.people, f.err = r.refresh(trace.ContextWithSpanContext(r.life, f.span), t, f)
+		ctx := trace.ContextWithSpanContext(r.life, f.span)
+		// Whoever's record cannot be taken in takes nobody else along.
+		if err := run.Safely(func() (err error) {
+			f.people, err = r.refresh(ctx, t, f)
+			f.err = err
+			return nil
+		}); err != nil {
+			r.drop(t) // in the middle of a change
+			f.err = r.note(ctx, t, "change", err)
+		}
 		close(f.landed)
 	}
 }

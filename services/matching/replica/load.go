@@ -7,6 +7,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage/feed"
+	"github.com/patient-mesh/patient-mesh/libs/run"
 )
 
 const (
@@ -111,7 +112,9 @@ func (r *Replica[P]) fill(ctx context.Context, t *tenant[P], people P, lane *lan
 	for range appliers {
 		work.Go(func() error {
 			for page := range pages {
-				people.Apply(page.People)
+				if err := run.Safely(func() error { people.Apply(page.People); return nil }); err != nil {
+					return err
+				}
 				if err := r.account(t, people, loading); err != nil {
 					return err
 				}

@@ -183,6 +183,25 @@ func TestAFindThatCannotBeFreshIsRefused(t *testing.T) {
 	})
 }
 
+// A record that cannot be taken in, in a load or a pull, is the misfortune of its tenant alone.
+func TestARecordThatPanicsEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		r := start(t, s, &uses{}, replica.Options{})
+		s.write("a", person(1, "x"))
+		s.write("b", person(1, poison))
+		sees(t, r, "a", map[int64]string{1: "x"})
+		refused(t, r, "b", replica.CodeBehind)
+		s.write("a", person(2, poison))
+		refused(t, r, "a", replica.CodeBehind)
+		if n := replica.Memory(r); n != 0 {
+			t.Errorf("%d bytes are held", n)
+		}
+		s.write("a", person(2, "y"))
+		sees(t, r, "a", map[int64]string{1: "x", 2: "y"})
+	})
+}
+
 func TestALoadThatFailsHalfwayLeavesNothing(t *testing.T) {
 	s := newSource()
 	for id := range int64(10) {
