@@ -105,7 +105,6 @@ func (k keeper) clone(ctx context.Context, name string, migrations fs.FS) error 
 	if err := k.template(ctx, template, migrations); err != nil {
 		return err
 	}
-	// The files are copied, and not written to the log page by page first, which takes several times as long.
 	_, err = k.conn.Exec(ctx, `CREATE DATABASE `+name+` OWNER `+ownerRole+` TEMPLATE `+template)
 	if err != nil {
 		return err
