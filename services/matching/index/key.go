@@ -54,6 +54,7 @@ type keyer struct {
 type name struct {
 	word, sound uint64
 	sound2      uint64 // zero: none
+	of          uint32 // the names it is a word of: bit 0 the own one, the others aliases
 	bare        bool   // only the fold of a name that has other words or says nothing: exact matching looks for it
 }
 
