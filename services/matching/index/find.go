@@ -96,20 +96,20 @@ const (
 	hopeless = -20.0
 )
 
-// candidates weighs those who can be good enough to be shown, and those who tell how far ahead the best is.
+// candidates weighs those who can be good enough to be shown, and those who tell how far ahead the best is. Once somebody is
+// certainly so, it looks no farther for people who are in long lists alone and of whom most is damaged, or who agree elsewhere
+// nearly and are not near the best: there is no end of lists to read for them.
 func (f *finder) candidates(q *Query, least float64) {
 	certain, margin := bitsOf(q.Model.Thresholds.Certain), q.Model.Thresholds.Margin
 	need, company := min(least, rival), slack
-	for usual := true; ; {
-		s := &f.search
-		s.candidates(&f.asked, &f.keyer, q.Now, need-company, usual)
-		f.ranked, f.bits = f.ranked[:0], f.bits[:0]
-		f.weigh(&f.asked, s.likely)
+	for s := &f.search; ; {
+		s.candidates(&f.asked, &f.keyer, q.Now, need-company)
+		f.weighFirst()
 		first, _ := f.two()
-		clear := first >= certain && first-margin >= need-company // whoever is not near is no rival
-		if usual && !clear && !s.complete() {
-			usual = false
-			continue
+		clear := first >= certain && first-margin >= need-company
+		if !clear && !s.complete() {
+			s.all()
+			f.weighFirst()
 		}
 		others := s.others
 		if clear {
@@ -131,6 +131,12 @@ func (f *finder) candidates(q *Query, least float64) {
 			return
 		}
 	}
+}
+
+// weighFirst weighs those who are likely before others.
+func (f *finder) weighFirst() {
+	f.ranked, f.bits = f.ranked[:0], f.bits[:0]
+	f.weigh(&f.asked, f.search.likely)
 }
 
 // slack are the bits that the company of others adds where there are next to none.

@@ -54,16 +54,26 @@ type likely struct {
 }
 
 // candidates finds those worth weighing. Of those who reach the bits only by fields of which nothing tells how far they agree it
-// makes others. Likely: lists are left unread that matter only for people of whom more than two of names, year and day of birth
-// are damaged, or who agree nearly elsewhere.
-func (s *search) candidates(q *linkage.Question, k *keyer, now int64, least float64, likely bool) {
+// makes others. Lists are left unread that matter only for people of whom more than two of names, year and day of birth are damaged,
+// or who agree nearly elsewhere.
+func (s *search) candidates(q *linkage.Question, k *keyer, now int64, least float64) {
 	s.ask(k.keys)
 	s.worth.weigh(q, now, s.x.parser, least)
-	s.truncated, s.most, s.beside = false, 4, s.worth.nearly
-	if likely {
-		s.most, s.beside = 2, linkage.Odds{}
-	}
+	s.truncated, s.most, s.beside = false, 2, linkage.Odds{}
 	s.everybody = s.x.sketches.Len() <= 2*glanced && s.x.people <= glanced && s.worth.given&(ofFirst|ofLast|ofYear) != 0
+	s.read()
+	s.choose()
+}
+
+// all is candidates again, of whatever lists matter for anybody.
+func (s *search) all() {
+	for i := range s.asked {
+		if a := &s.asked[i]; a.read {
+			s.unread[a.key.rule]++
+			a.read = false
+		}
+	}
+	s.truncated, s.most, s.beside = false, 4, s.worth.nearly
 	s.read()
 	s.choose()
 }

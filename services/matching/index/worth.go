@@ -185,9 +185,10 @@ func (w *worth) matters(a *asked, read uint32, most int, beside linkage.Odds) bo
 	if has&ofElse != 0 {
 		beside = beside.And(w.equal[r])
 	}
+	unknown := damageable &^ w.given // a question without a day of birth has the keys of those who have none
 	open := w.given & damageable &^ has
 	for damaged := open; ; damaged = (damaged - 1) & open { // all subsets (Knuth, 7.1.3)
-		if bits.OnesCount16(uint16(damaged)) <= most && w.intact[damaged]&read == 0 && w.bound.Reaches(w.damaged[damaged].And(beside)) {
+		if bits.OnesCount16(uint16(damaged)) <= most && w.intact[damaged|unknown]&read == 0 && w.bound.Reaches(w.damaged[damaged].And(beside)) {
 			return true
 		}
 		if damaged == 0 {
