@@ -8,7 +8,7 @@ type Query struct {
 	Model    *linkage.Model
 	Limit    int
 	MinScore float64 // a millionth at least
-	Now      int64 // in milliseconds since 1970: aliases and identifiers count while they hold
+	Now      int64   // in milliseconds since 1970: aliases and identifiers count while they hold
 }
 
 // ExactQuery asks for the people whose records say what Person does: its names, day of birth, sex, suffix and last four of the
