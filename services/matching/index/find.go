@@ -50,7 +50,7 @@ func (f *finder) find(q *Query) Found {
 	f.x.parser.Fill(&f.person, &q.Person, f.text)
 	question := &f.asked
 	q.Model.AskInto(question, &f.person, frequencies{f.x, &f.keyer}, q.Now)
-	least := max(bitsOf(q.MinScore), hopeless)
+	least := bitsOf(q.MinScore)
 	f.keyer.ask(&f.person, q.Now)
 	f.candidates(q, least)
 	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(f.ranked)}
@@ -82,7 +82,7 @@ func (x *Index) Candidates(q Query) []int64 {
 	x.parser.Fill(&f.person, &q.Person, f.text)
 	q.Model.AskInto(&f.asked, &f.person, frequencies{x, &f.keyer}, q.Now)
 	f.keyer.ask(&f.person, q.Now)
-	f.candidates(&q, max(bitsOf(q.MinScore), hopeless))
+	f.candidates(&q, bitsOf(q.MinScore))
 	var ids []int64
 	for i := range f.ranked {
 		ids = append(ids, f.ranked[i].id)
@@ -90,10 +90,11 @@ func (x *Index) Candidates(q Query) []int64 {
 	return ids
 }
 
-// Whoever is below the one is never shown as an answer's rival, and whoever is below the other not at all.
+// Whoever is below the one is an answer's rival only by models that want it far ahead, and whoever is below the other is not
+// looked for: a thousandth of a likelihood.
 const (
-	rival    = -1.0
-	hopeless = -20.0
+	rival  = -1.0
+	hidden = -10.0
 )
 
 // candidates weighs those who can be good enough to be shown, and those who tell how far ahead the best is. Once somebody is
@@ -101,6 +102,7 @@ const (
 // nearly and are not near the best: there is no end of lists to read for them.
 func (f *finder) candidates(q *Query, least float64) {
 	certain, margin := bitsOf(q.Model.Thresholds.Certain), q.Model.Thresholds.Margin
+	least = max(least, hidden)
 	need, company := min(least, rival), slack
 	for s := &f.search; ; {
 		s.candidates(&f.asked, &f.keyer, q.Now, need-company)
@@ -115,8 +117,7 @@ func (f *finder) candidates(q *Query, least float64) {
 		if clear {
 			others = slices.DeleteFunc(others, func(l likely) bool { return l.most < first-margin })
 		}
-		others, s.truncated = best(others, s.truncated)
-		f.weigh(&f.asked, others)
+		f.weigh(&f.asked, s.best(others))
 		first, second := f.two()
 		f.asked.Settle(f.bits)
 		switch more := f.asked.Company(); {
@@ -125,6 +126,7 @@ func (f *finder) candidates(q *Query, least float64) {
 		case first >= certain && first-second >= margin && first-margin < need-company:
 			need = first - margin + company
 		default:
+			s.truncated = s.truncated || s.cut >= rival-company || first >= certain && s.cut >= first-margin
 			for i, bits := range f.bits {
 				f.ranked[i].bits = bits
 			}

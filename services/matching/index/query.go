@@ -7,7 +7,7 @@ type Query struct {
 	Person   linkage.Demographics // what is known of them
 	Model    *linkage.Model
 	Limit    int
-	MinScore float64 // a millionth at least
+	MinScore float64 // people below a thousandth are not looked for
 	Now      int64   // in milliseconds since 1970: aliases and identifiers count while they hold
 }
 

@@ -2,6 +2,7 @@ package index
 
 import (
 	"cmp"
+	"math"
 	"math/bits"
 	"slices"
 
@@ -12,7 +13,8 @@ import (
 // search finds candidates: those who share keys with a question and can, from what a glance tells, be an answer.
 type search struct {
 	x         *Index
-	truncated bool
+	truncated bool         // a list was not read to its end, or not at all
+	cut       float64      // the most bits of those who can be answers and are not weighed
 	everybody bool         // is glanced at, since there are not so many
 	beside    linkage.Odds // what people are credited with of whom only a key is known
 	most      int          // of what a question says of names and birth is damaged
@@ -159,19 +161,24 @@ func (s *search) choose() {
 		s.sketches = append(s.sketches, s.x.sketch(found[i].ordinal))
 	}
 	s.groups, s.likely, s.others = s.groups[:0], s.likely[:0], s.others[:0]
+	s.cut = math.Inf(-1)
 	for i := range found {
 		s.judge(found[i].ordinal, s.sketches[i], s.group(found[i].lists))
 	}
 	if s.everybody {
 		s.glance()
 	}
-	s.likely, s.truncated = best(s.likely, s.truncated)
+	s.likely = s.best(s.likely)
 }
 
-// best are the likeliest of some, the likeliest first.
-func best(of []likely, truncated bool) ([]likely, bool) {
+// best are the likeliest of some, the likeliest first. What the others can reach is remembered.
+func (s *search) best(of []likely) []likely {
 	slices.SortFunc(of, func(a, b likely) int { return cmp.Compare(b.most, a.most) })
-	return of[:min(len(of), mostScored)], truncated || len(of) > mostScored
+	if len(of) <= mostScored {
+		return of
+	}
+	s.cut = max(s.cut, of[mostScored].most)
+	return of[:mostScored]
 }
 
 // judge takes somebody for a candidate who can be an answer.
