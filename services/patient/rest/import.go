@@ -12,6 +12,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
+	"github.com/patient-mesh/patient-mesh/libs/run"
 	"github.com/patient-mesh/patient-mesh/services/patient"
 )
 
@@ -48,18 +49,18 @@ func (i *Imports) Answer(ctx context.Context, contentType string, header *string
 	if len(faults) > 0 {
 		return nil, fault.InvalidFields(faults)
 	}
-	run, err := i.Verbs.Begin(ctx, key)
+	begun, err := i.Verbs.Begin(ctx, key)
 	if err != nil {
 		return nil, err
 	}
 	f := &flow{
-		Imports: i, ctx: context.WithoutCancel(ctx), run: run, lines: i.Server.lineReader(key.Given()), in: newIntake(key.Given()),
+		Imports: i, ctx: context.WithoutCancel(ctx), run: begun, lines: i.Server.lineReader(key.Given()), in: newIntake(key.Given()),
 		trace: trace.SpanContextFromContext(ctx).TraceID().String(), turns: make(chan chan batch, batchesHeld), places: make(chan struct{}, batchesHeld),
 		done: make(chan struct{}),
 	}
 	f.out = newAnswers(f.in.stop)
 	go func() {
-		if err := safely(func() error { f.in.read(body); return nil }); err != nil {
+		if err := run.Safely(func() error { f.in.read(body); return nil }); err != nil {
 			f.tell(err)
 			f.in.end(err)
 		}

@@ -3,11 +3,11 @@ package rest
 import (
 	"context"
 	"fmt"
-	"runtime/debug"
 	"strconv"
 	"sync"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
+	"github.com/patient-mesh/patient-mesh/libs/run"
 	"github.com/patient-mesh/patient-mesh/libs/web"
 	"github.com/patient-mesh/patient-mesh/services/patient"
 )
@@ -108,22 +108,13 @@ func (f *flow) one() bool {
 		return false
 	}
 	var b batch
-	b.err = safely(func() (err error) {
+	err := run.Safely(func() (err error) {
 		b, err = f.store(lines)
 		return err
 	})
+	b.err = err
 	turn <- b
 	return true
-}
-
-// safely gives a panic back as an error: nobody else would, and all that the program does would end.
-func safely(do func() error) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %T at %s", p, debug.Stack()) // the value may hold anything, so its type must do
-		}
-	}()
-	return do()
 }
 
 // store stores lines and tells what became of each.
