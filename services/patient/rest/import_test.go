@@ -402,6 +402,35 @@ func TestAFailureInTheMiddle(t *testing.T) {
 	}
 }
 
+// What was under way with a batch that fails, and is stored, is told.
+func TestWhatIsStoredBesideAFailureIsTold(t *testing.T) {
+	t.Parallel()
+	first, second := make(chan struct{}), make(chan struct{})
+	c := &crowd{}
+	c.before = func(newcomers []patient.Newcomer) error { // the first fails once the second has been stored, which another one follows
+		switch newcomers[0].Line {
+		case 1:
+			close(first)
+			<-second
+			return fault.Away(nil, "Away.")
+		case 1001:
+			<-first
+		case 2001:
+			close(second)
+		}
+		return nil
+	}
+	got := takeUnder(t, some("k"), imports(c), writer(), strings.NewReader(many(100_000)))
+	if len(c.seen) < 1000 || len(got) != len(c.seen)+1 || got[len(got)-1] != "0  503 unavailable" {
+		t.Fatalf("%d lines, at last %s, %d stored", len(got), got[len(got)-1], len(c.seen))
+	}
+	for n, line := range got[:len(got)-1] {
+		if line != fmt.Sprintf("%d  is %d", n+1001, n+2001) {
+			t.Fatalf("line %d is %s", n+1, line)
+		}
+	}
+}
+
 // When the program is about to end, what has come is stored, and the rest is told to come again.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
