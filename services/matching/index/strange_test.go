@@ -59,6 +59,39 @@ func TestEmptyIndex(t *testing.T) {
 	}
 }
 
+// TestATelephonesCountry: what is compared of a number is the same in several countries; exactly asked, they are told apart.
+func TestATelephonesCountry(t *testing.T) {
+	x := New(Options{})
+	reach := func(id int64, value, e164 string) linkage.Demographics {
+		return linkage.Demographics{ID: id, FirstName: "Ana", Contacts: []linkage.Contact{{System: "phone", Value: value, E164: e164}}}
+	}
+	x.Apply([]linkage.Demographics{
+		reach(1, "+44 20 7946 0958", "+442079460958"), reach(2, "2079460958", ""), // a number without a normal form is of any country
+		reach(3, "+39 06 12345678", "+390612345678"), reach(4, "+49 1511 2345678", "+4915112345678"),
+	})
+	for _, q := range []struct {
+		value, e164 string
+		want        string
+	}{
+		{"(207) 946-0958", "+12079460958", "2"},
+		{"+44 20 7946 0958", "+442079460958", "1 2"},
+		{"2079460958", "", "1 2"},
+		{"+39 6 12345678", "+39612345678", ""},
+		{"+39 06 12345678", "+390612345678", "3"},
+		{"+49 2511 2345678", "+4925112345678", ""},
+		{"+49 1511 2345678", "+4915112345678", "4"},
+	} {
+		found, err := x.Exact(context.Background(), ExactQuery{Person: linkage.Demographics{Contacts: reach(0, q.value, q.e164).Contacts}, Limit: 5})
+		got := ""
+		for _, h := range found.Hits {
+			got += fmt.Sprint(" ", h.Demographics.ID)
+		}
+		if err != nil || strings.TrimSpace(got) != q.want {
+			t.Errorf("%s finds%s, %v", q.value, got, err)
+		}
+	}
+}
+
 // TestFindsBesideChanges replaces people while they are asked for: each is seen as before or as after, never half.
 func TestFindsBesideChanges(t *testing.T) {
 	x, model := New(Options{}), linkage.Default()
