@@ -2,6 +2,7 @@ package matching
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -130,9 +131,13 @@ func probable(model *linkage.Model, found index.Found) Answer {
 	a := Answer{Matches: make([]Match, len(found.Hits)), Total: found.Total, Truncated: found.Truncated}
 	for i, hit := range found.Hits {
 		shown, bits := weighed(hit.Evidence, hit.Veto)
+		second := found.Second
+		if i > 0 {
+			second = math.Inf(1)
+		}
 		a.Matches[i] = Match{
 			Patient: hit.Demographics, Score: score(bits), Evidence: shown,
-			Grade: model.Grade(bits, found.Second, hit.Veto, found.Truncated),
+			Grade: model.Grade(bits, second, hit.Veto, found.Truncated),
 		}
 	}
 	return a

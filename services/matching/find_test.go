@@ -56,6 +56,12 @@ func TestGrades(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
+	lax := linkage.Default() // as no model is that passes: whoever is not the first is never certain
+	lax.Thresholds.Margin = -10
+	a := probable(lax, index.Found{Hits: []index.Hit{hit(1, 20, ""), hit(2, 20, ""), hit(3, 2, "")}, Second: 20})
+	if a.Matches[0].Grade != "certain" || a.Matches[1].Grade != "probable" || a.Matches[2].Grade != "possible" {
+		t.Errorf("two are certain: %+v", a.Matches)
+	}
 	for total, want := range map[int]string{1: "certain", 2: "probable"} {
 		a := exact(query{given: Given{LastName: "Lima"}}, index.Found{Hits: []index.Hit{hit(1, 0, "")}, Total: total, Next: 9})
 		if m := a.Matches[0]; m.Grade != want || m.Score != 1 || a.Total != total || !a.Exact || a.Next != 9 || len(m.Evidence) != 1 {
