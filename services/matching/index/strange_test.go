@@ -2,10 +2,14 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 )
@@ -57,6 +61,45 @@ func TestEmptyIndex(t *testing.T) {
 	if _, err := x.Exact(ctx, ExactQuery{Person: linkage.Demographics{SexAtBirth: "male"}, Limit: 5}); err == nil {
 		t.Error("a question whose asker left goes on")
 	}
+}
+
+// TestATenantsScansHoldNobodyElseUp: one tenant's questions that go through everybody wait for each other, not others' for them.
+func TestATenantsScansHoldNobodyElseUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := Options{Scans: make(chan struct{}, 2)}
+		busy, quiet := New(o), New(o)
+		everybody := ExactQuery{Person: linkage.Demographics{SexAtBirth: "male"}, Limit: 5}
+		for _, x := range []*Index{busy, quiet} {
+			x.Apply([]linkage.Demographics{{ID: 1, FirstName: "Ana", SexAtBirth: "male"}})
+		}
+		done, err := busy.turn(t.Context()) // one that takes long
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answered atomic.Int64
+		var wait sync.WaitGroup
+		for range 3 {
+			wait.Go(func() {
+				if found, err := busy.Exact(t.Context(), everybody); err == nil {
+					answered.Add(int64(found.Total))
+				}
+			})
+		}
+		synctest.Wait()
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if found, err := quiet.Exact(soon, everybody); err != nil || found.Total != 1 || answered.Load() > 0 {
+			t.Errorf("another tenant's: %+v, %v; %d of the busy one's", found, err, answered.Load())
+		}
+		if _, err := busy.Exact(soon, everybody); !errors.Is(err, context.DeadlineExceeded) { // who leaves takes no turn
+			t.Error(err)
+		}
+		done()
+		wait.Wait()
+		if answered.Load() != 3 || len(o.Scans)+len(busy.scan)+len(quiet.scan) > 0 {
+			t.Errorf("%d answered, turns are still taken", answered.Load())
+		}
+	})
 }
 
 // TestATelephonesCountry: what is compared of a number is the same in several countries; exactly asked, they are told apart.
