@@ -555,25 +555,37 @@ func TestImportsUnderWayAreFew(t *testing.T) {
 		}, err
 	}
 	var ends []func()
-	for n := range 16 {
-		end, err := begin(strconv.Itoa(n / 4))
+	take := func(tenant string) {
+		end, err := begin(tenant)
 		if err != nil {
-			t.Fatal(n, err)
+			t.Fatal(tenant, err)
 		}
 		ends = append(ends, end)
+	}
+	for n := range 12 {
+		take(strconv.Itoa(n / 4))
 	}
 	if _, err := begin("0"); !fault.Is(err, fault.RateLimited) {
 		t.Errorf("a fifth of one: %v", err)
 	}
+	take("3")
+	if _, err := begin("3"); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a second of one where only first ones have room: %v", err)
+	}
+	for n := range 3 {
+		take(strconv.Itoa(4 + n))
+	}
 	if _, err := begin("9"); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("a seventeenth: %v", err)
 	}
-	ends[0]()
-	end, err := begin("0")
-	if err != nil {
-		t.Errorf("after one has ended: %v", err)
+	for _, end := range ends[8:13] { // the third tenant's, and the fourth's one
+		end()
 	}
-	for _, end := range append(ends[1:], end) {
+	ends = append(ends[:8:8], ends[13:]...)
+	ends[0]()
+	ends = ends[1:]
+	take("0")
+	for _, end := range ends {
 		end()
 	}
 }
