@@ -61,7 +61,7 @@ func identifierLevel(a, b *Number) int {
 	case !comparable(a, b):
 		return identifierDiffer + 1
 	case oneEdit(a.Value, b.Value):
-		if otherEnding(a.Value, b.Value) {
+		if otherEnding(a.Value, b.Value) && !farApart(a.Value[len(a.Value)-2:], b.Value[len(b.Value)-2:]) {
 			return identifierEnding
 		}
 		return identifierEdit
@@ -90,4 +90,17 @@ func comparable(a, b *Number) bool {
 // otherEnding tells that only the last two signs differ: numbers given one after the other, or to the members of a family.
 func otherEnding(a, b string) bool {
 	return len(a) == len(b) && len(a) > 2 && a[:len(a)-2] == b[:len(b)-2]
+}
+
+// farApart tells that two digits are further from two others than a family's numbers given one after the other: as far as any
+// are that have changed places, which differ by nine at least.
+func farApart(a, b string) bool {
+	x, first := twoDigits(a)
+	y, second := twoDigits(b)
+	return first && second && (x-y >= 9 || y-x >= 9)
+}
+
+func twoDigits(s string) (n int, ok bool) {
+	tens, ones := int(s[0])-'0', int(s[1])-'0'
+	return 10*tens + ones, tens >= 0 && tens <= 9 && ones >= 0 && ones <= 9
 }

@@ -19,7 +19,7 @@ func Default() *Model {
 				"lastName": 0.97, "dob": 1, "area": 0.95, "street given area": 0.99, "street elsewhere": 0.99, "street": 0.95,
 				"phone": 0.9, "email": 0.8, "memberNumber": 0.9,
 			}},
-			{"namesake", 0.03, map[string]float64{
+			{"namesake", 0.02, map[string]float64{
 				"firstName": 1, "lastName": 1, "middleName": 0.6, "sexAtBirth": 1, "sexAtBirth given firstName": 1,
 				"area": 0.7, "street given area": 0.98, "street elsewhere": 0.98, "street": 0.7, "phone": 0.6, "email": 0.5, "memberNumber": 0.7,
 			}},

@@ -31,9 +31,11 @@ func TestMeasure(t *testing.T) {
 	if m.Asked != 3 || m.True != 3 || m.Answers != 6 || m.Certain != 2 || m.CertainWrong != 1 {
 		t.Errorf("%+v", m)
 	}
-	near(t, "precision", m.Precision, 2.0/5) // from 0.5 on: 1 right and 1 wrong at 0.99, wrong at 0.95, right at 0.9, wrong at 0.6
-	near(t, "recall", m.Recall, 2.0/3)
-	near(t, "F1", m.F1, 0.5)
+	near(t, "usual precision", m.ShownPrecision, 2.0/5) // 1 right and 1 wrong at 0.99, wrong at 0.95, right at 0.9, wrong at 0.6
+	near(t, "usual recall", m.ShownRecall, 2.0/3)
+	near(t, "precision", m.Precision, 3.0/6) // that at 0.4, too
+	near(t, "recall", m.Recall, 3.0/3)
+	near(t, "F1", m.F1, 2.0/3)
 	near(t, "best F1", m.BestF1, 2*0.5*1/1.5) // everything
 	near(t, "its threshold", m.BestAt, 0.4)
 	near(t, "recall at precision 0.99", m.RecallAt99, 0)

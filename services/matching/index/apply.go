@@ -12,9 +12,7 @@ func (x *Index) Apply(people []linkage.Demographics) {
 	w := x.writers.Get().(*writer)
 	defer x.writers.Put(w)
 	for some := range slices.Chunk(people, atOnce) {
-		x.mu.RLock()
-		w.learn(some)
-		x.mu.RUnlock()
+		w.prepare(some)
 		w.commit(some)
 	}
 }
@@ -52,6 +50,13 @@ func newWriter(x *Index) *writer {
 		x: x, known: shelf{words: x.words}, past: shelf{words: x.words},
 		keyer: keyer{seed: x.seed}, oldKeys: keyer{seed: x.seed},
 	}
+}
+
+// prepare learns while finds go on.
+func (w *writer) prepare(people []linkage.Demographics) {
+	w.x.mu.RLock()
+	defer w.x.mu.RUnlock()
+	w.learn(people)
 }
 
 // learn makes records and keys of people. Texts that the index has need not be parsed again.

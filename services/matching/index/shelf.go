@@ -25,7 +25,7 @@ func (s *shelf) clear() {
 	if s.cells == nil {
 		s.cells = make([]cell, cells)
 	}
-	s.used = 0
+	s.used, s.promised = 0, s.promised[:0]
 	if s.turn++; s.turn == 0 {
 		clear(s.cells)
 		s.turn = 1

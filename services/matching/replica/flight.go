@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/patient-mesh/patient-mesh/libs/run"
 )
 
 // tenant is one of those who are asked about.
@@ -26,11 +28,15 @@ type tenant[P People] struct {
 	failing  bool
 	full     time.Time // until then there is no room for it
 
-	running, next *flight[P] // what is under way, and who waits for it to end
+	flying bool       // somebody flies for it, or waits to
+	next   *flight[P] // has not left yet
+	left   time.Time  // when the last one did
+	shared bool       // several had boarded it
 }
 
 // flight is one way to the source and back, for all who boarded it before it left.
 type flight[P People] struct {
+	boarded int               // how many wait for it
 	span    trace.SpanContext // of who boarded first
 	loading atomic.Bool       // it loads, or waits for a load
 	landed  chan struct{}
@@ -59,41 +65,70 @@ func (r *Replica[P]) board(ctx context.Context, id string, remembered bool) (*fl
 	if now.Before(t.full) {
 		return nil, unavailable(nil, CodeFull)
 	}
-	return r.seat(ctx, t), nil
+	f := r.seat(ctx, t)
+	f.boarded++
+	return f, nil
 }
 
 var errEnded = errors.New("the replica has ended")
 
-// seat gives the flight that a tenant's next passengers take, and lets it leave if none is under way. The lock is held.
+// seat gives the flight that a tenant's next passengers take, and sees to it that it leaves. The lock is held.
 func (r *Replica[P]) seat(ctx context.Context, t *tenant[P]) *flight[P] {
-	f := t.next
-	if f == nil {
-		f = &flight[P]{span: trace.SpanContextFromContext(ctx), landed: make(chan struct{})}
-		f.loading.Store(!t.loaded)
-		if t.running != nil {
-			t.next = f
-			return f
+	if t.next == nil {
+		t.next = &flight[P]{span: trace.SpanContextFromContext(ctx), landed: make(chan struct{})}
+		t.next.loading.Store(!t.loaded)
+		if !t.flying {
+			t.flying = true
+			r.flights.Go(func() { r.fly(t) })
 		}
-		t.running = f
-		r.flights.Go(func() { r.fly(t, f) })
 	}
-	return f
+	return t.next
 }
 
 // fly goes on while somebody waits.
-func (r *Replica[P]) fly(t *tenant[P], f *flight[P]) {
-	for f != nil {
-		f.people, f.err = r.refresh(trace.ContextWithSpanContext(r.life, f.span), t, f)
-		r.mu.Lock()
-		landed := f.landed
-		f, t.next = t.next, nil
-		t.running = f
-		if f != nil {
-			f.loading.Store(!t.loaded)
+func (r *Replica[P]) fly(t *tenant[P]) {
+	for f := r.leave(t); f != nil; f = r.leave(t) {
+		ctx := trace.ContextWithSpanContext(r.life, f.span)
+		// Whoever's record cannot be taken in takes nobody else along.
+		if err := run.Safely(func() (err error) {
+			f.people, err = r.refresh(ctx, t, f)
+			f.err = err
+			return nil
+		}); err != nil {
+			r.drop(t) // in the middle of a change
+			f.err = r.note(ctx, t, "change", err)
 		}
-		r.mu.Unlock()
-		close(landed)
+		close(f.landed)
 	}
+}
+
+// apart is how long after one that was shared a tenant's next flight leaves. Whoever comes in between shares that, too: where
+// thousands ask a second there are several times fewer, and who asks alone never waits.
+const apart = 2 * time.Millisecond
+
+// leave shuts the doors of the next flight when it is time; nil: nobody waits for one.
+func (r *Replica[P]) leave(t *tenant[P]) *flight[P] {
+	r.mu.Lock()
+	wait := apart - r.o.Now().Sub(t.left)
+	if t.next == nil || !t.shared {
+		wait = 0
+	}
+	r.mu.Unlock()
+	if wait > 0 {
+		select {
+		case <-time.After(wait):
+		case <-r.life.Done():
+		}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	f := t.next
+	t.flying, t.next = f != nil, nil
+	if f != nil {
+		f.loading.Store(!t.loaded)
+		t.left, t.shared = r.o.Now(), f.boarded > 1
+	}
+	return f
 }
 
 // refresh loads the tenant, or pulls what changed. Where it is not known any more what changed, all is loaded anew.
@@ -120,7 +155,7 @@ func (r *Replica[P]) note(ctx context.Context, t *tenant[P], what string, err er
 	first := err != nil && !t.failing
 	t.failing = err != nil
 	r.mu.Unlock()
-	if first && ctx.Err() == nil {
+	if first && ctx.Err() == nil && !errors.Is(err, errGone) {
 		r.log.WarnContext(ctx, "index: not brought up to date", "tenant", t.id, "by", what, "error", err.Error())
 	}
 	return err

@@ -2,10 +2,12 @@ package replica
 
 import (
 	"context"
+	"errors"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage/feed"
+	"github.com/patient-mesh/patient-mesh/libs/run"
 )
 
 const (
@@ -18,9 +20,16 @@ const (
 	shortLoads = 8
 )
 
+// errGone is what those are told who waited for a tenant that has made room meanwhile: another one of the same id is to be
+// loaded, whose memory is counted.
+var errGone = errors.New("the tenant has made room for others")
+
 // load gets all of a tenant's people. What it has read when it fails is forgotten.
 func (r *Replica[P]) load(ctx context.Context, t *tenant[P]) (P, error) {
 	var none P
+	if r.gone(t) {
+		return none, errGone
+	}
 	lane := lane{short: r.short, long: r.long}
 	if err := lane.enter(ctx, lane.short); err != nil {
 		return none, err
@@ -39,6 +48,12 @@ func (r *Replica[P]) load(ctx context.Context, t *tenant[P]) (P, error) {
 	t.people, t.loaded, t.position, t.pulled, t.pause = people, true, position, began, shortestPause
 	t.due = r.o.Now().Add(t.pause)
 	return people, nil
+}
+
+func (r *Replica[P]) gone(t *tenant[P]) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return t.gone
 }
 
 // lane is where a load has its place.
@@ -97,7 +112,9 @@ func (r *Replica[P]) fill(ctx context.Context, t *tenant[P], people P, lane *lan
 	for range appliers {
 		work.Go(func() error {
 			for page := range pages {
-				people.Apply(page.People)
+				if err := run.Safely(func() error { people.Apply(page.People); return nil }); err != nil {
+					return err
+				}
 				if err := r.account(t, people, loading); err != nil {
 					return err
 				}

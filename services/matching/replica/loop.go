@@ -2,6 +2,7 @@ package replica
 
 import (
 	"context"
+	"sync"
 	"time"
 )
 
@@ -15,26 +16,33 @@ const (
 // Run warms up, pulls what nobody asks for, so that finds have little to wait for, and remembers who is asked about,
 // until ctx ends. Then it ends what is under way.
 func (r *Replica[P]) Run(ctx context.Context) error {
-	warming := make(chan struct{})
-	go func() {
-		defer close(warming)
-		r.warmUp(ctx)
-	}()
+	var beside sync.WaitGroup
+	beside.Go(func() { r.warmUp(ctx) })
+	beside.Go(func() { r.rememberAll(ctx) })
 	ticks := time.NewTicker(tick)
 	defer ticks.Stop()
-	noted := r.o.Now()
 	for {
 		select {
 		case <-ctx.Done():
-			<-warming
+			beside.Wait()
 			r.close()
 			r.remember(context.WithoutCancel(ctx))
 			return ctx.Err()
 		case <-ticks.C:
+			r.pullDue()
 		}
-		r.pullDue()
-		if now := r.o.Now(); now.Sub(noted) >= noteEvery {
-			noted = now
+	}
+}
+
+// rememberAll goes on beside the pulls, since the database may be slow.
+func (r *Replica[P]) rememberAll(ctx context.Context) {
+	ticks := time.NewTicker(noteEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
 			r.remember(ctx)
 		}
 	}
@@ -56,18 +64,18 @@ func (r *Replica[P]) pullDue() {
 	defer r.mu.Unlock()
 	now, free := r.o.Now(), unasked
 	for id, t := range r.tenants {
-		if !t.loaded && t.running == nil && !now.Before(t.full) {
+		if !t.loaded && !t.flying && !now.Before(t.full) {
 			r.forget(t)
 			delete(r.tenants, id)
 		}
-		if t.running != nil {
+		if t.flying {
 			free--
 		}
 	}
 	for ; free > 0 && !r.ended; free-- {
 		var first *tenant[P]
 		for _, t := range r.tenants {
-			if t.loaded && t.running == nil && !now.Before(t.due) && (first == nil || t.due.Before(first.due)) {
+			if t.loaded && !t.flying && !now.Before(t.due) && (first == nil || t.due.Before(first.due)) {
 				first = t
 			}
 		}

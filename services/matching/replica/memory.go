@@ -10,6 +10,8 @@ const (
 	// A tenant that was asked about within spared is not dropped to load another one: two that do not fit together would
 	// be loaded in turns for ever.
 	spared = 30 * time.Second
+	// mostOfOne is what a tenant may take alone, however much there is: the references within an index reach no further.
+	mostOfOne = 16 << 30
 )
 
 // want is what room is made for.
@@ -31,12 +33,12 @@ func (r *Replica[P]) account(t *tenant[P], people P, why want) error {
 	}
 	r.memory += size - t.memory
 	t.memory = size
-	now := r.o.Now()
-	for r.memory > r.o.Memory {
+	now, alone := r.o.Now(), t.memory > min(r.o.Memory, mostOfOne)
+	for r.memory > r.o.Memory || alone {
 		other := r.idlest(t)
-		if t.memory > r.o.Memory || other == nil || why == loading && now.Sub(other.used) < spared {
+		if alone || other == nil || why == loading && now.Sub(other.used) < spared {
 			t.full = now.Add(fullFor)
-			if t.memory > r.o.Memory {
+			if alone {
 				t.full = now.Add(fullAloneFor)
 			}
 			r.forget(t)

@@ -5,6 +5,7 @@ package replica
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -111,21 +112,25 @@ func (r *Replica[P]) Fresh(ctx context.Context, id string) (P, error) { return r
 // fresh is Fresh; remembered says that the use need not be written down.
 func (r *Replica[P]) fresh(ctx context.Context, id string, remembered bool) (P, error) {
 	var none P
-	flight, err := r.board(ctx, id, remembered)
-	if err != nil {
-		return none, err
-	}
-	select {
-	case <-flight.landed:
-		if flight.err != nil {
-			return none, refusal(flight.err)
+	for {
+		flight, err := r.board(ctx, id, remembered)
+		if err != nil {
+			return none, err
 		}
-		return flight.people, nil
-	case <-ctx.Done():
-		if flight.loading.Load() {
-			return none, unavailable(ctx.Err(), CodeLoading)
+		select {
+		case <-flight.landed:
+			switch {
+			case flight.err == nil:
+				return flight.people, nil
+			case !errors.Is(flight.err, errGone):
+				return none, refusal(flight.err)
+			}
+		case <-ctx.Done():
+			if flight.loading.Load() {
+				return none, unavailable(ctx.Err(), CodeLoading)
+			}
+			return none, unavailable(ctx.Err(), CodeBehind)
 		}
-		return none, unavailable(ctx.Err(), CodeBehind)
 	}
 }
 

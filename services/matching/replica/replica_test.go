@@ -94,6 +94,7 @@ func TestFindsShareTheNextPull(t *testing.T) {
 				t.Error(err)
 			}
 		})
+		time.Sleep(10 * time.Millisecond) // it has left
 		synctest.Wait()
 		s.write("a", person(1, "after"))
 		for range 50 {
@@ -105,6 +106,44 @@ func TestFindsShareTheNextPull(t *testing.T) {
 		finds.Wait()
 		asked(t, s, "a@01", "b@", "a@01")
 		sees(t, r, "a", map[int64]string{1: "after"})
+	})
+}
+
+// After a pull that several shared the next one waits a little for more. Who asks alone does not wait.
+func TestPullsThatAreSharedLeaveApart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		r := start(t, s, &uses{}, replica.Options{})
+		sees(t, r, "a", map[int64]string{})
+		s.asks()
+		began := time.Now()
+		for range 10 {
+			sees(t, r, "a", map[int64]string{})
+		}
+		if n := len(s.asks()); n != 10 || time.Since(began) > 0 {
+			t.Errorf("%d pulls for ten who ask one after the other, %v", n, time.Since(began))
+		}
+
+		release := s.hold("a")
+		var finds sync.WaitGroup
+		for i := range 50 {
+			finds.Go(func() {
+				time.Sleep(time.Duration(i) * 20 * time.Microsecond)
+				name := strconv.Itoa(i)
+				s.write("a", person(int64(i+1), name))
+				if got, err := find(t, r, "a"); err != nil || got[int64(i+1)] != name {
+					t.Errorf("%d: %v, %v", i, got, err)
+				}
+			})
+			if i == 10 {
+				time.Sleep(200 * time.Microsecond)
+				release()
+			}
+		}
+		finds.Wait()
+		if n := len(s.asks()); n != 3 { // of the first, of those who came meanwhile, and of all others
+			t.Errorf("%d pulls", n)
+		}
 	})
 }
 
@@ -141,6 +180,25 @@ func TestAFindThatCannotBeFreshIsRefused(t *testing.T) {
 		sees(t, r, "a", map[int64]string{1: "x", 2: "y"})
 		sees(t, r, "b", map[int64]string{})
 		asked(t, s, "a@01", "b@", "a@01", "a@01", "b@")
+	})
+}
+
+// A record that cannot be taken in, in a load or a pull, is the misfortune of its tenant alone.
+func TestARecordThatPanicsEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		r := start(t, s, &uses{}, replica.Options{})
+		s.write("a", person(1, "x"))
+		s.write("b", person(1, poison))
+		sees(t, r, "a", map[int64]string{1: "x"})
+		refused(t, r, "b", replica.CodeBehind)
+		s.write("a", person(2, poison))
+		refused(t, r, "a", replica.CodeBehind)
+		if n := replica.Memory(r); n != 0 {
+			t.Errorf("%d bytes are held", n)
+		}
+		s.write("a", person(2, "y"))
+		sees(t, r, "a", map[int64]string{1: "x", 2: "y"})
 	})
 }
 
@@ -285,7 +343,8 @@ func TestWhoIsDroppedMeanwhileIsStillFresh(t *testing.T) {
 		s.write("a", person(1, "y"))
 		var finds sync.WaitGroup
 		finds.Go(func() { sees(t, r, "a", map[int64]string{1: "y"}) })
-		finds.Go(func() { sees(t, r, "a", map[int64]string{1: "y"}) })
+		synctest.Wait()
+		finds.Go(func() { refused(t, r, "a", replica.CodeFull) }) // for the next flight, of which b leaves no room
 		synctest.Wait()
 		time.Sleep(500 * time.Millisecond)
 		replica.Age(r, "a", time.Minute)
@@ -295,7 +354,7 @@ func TestWhoIsDroppedMeanwhileIsStillFresh(t *testing.T) {
 		if n := replica.Memory(r); n != 20 {
 			t.Errorf("%d bytes are held", n)
 		}
-		replica.Age(r, "b", time.Minute)
+		time.Sleep(31 * time.Second)
 		sees(t, r, "a", map[int64]string{1: "y"})
 		if n := replica.Memory(r); n != 10 {
 			t.Errorf("%d bytes are held", n)

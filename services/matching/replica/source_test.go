@@ -147,10 +147,15 @@ type people struct {
 	byID map[int64]linkage.Demographics
 }
 
+const poison = "poison"
+
 func (p *people) Apply(list []linkage.Demographics) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, one := range list {
+		if one.FirstName == poison {
+			panic("a record that nobody thought of")
+		}
 		if one.Deleted {
 			delete(p.byID, one.ID)
 		} else {
