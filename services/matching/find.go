@@ -130,13 +130,13 @@ func exact(q query, found index.Found) Answer {
 func probable(model *linkage.Model, found index.Found) Answer {
 	a := Answer{Matches: make([]Match, len(found.Hits)), Total: found.Total, Truncated: found.Truncated}
 	for i, hit := range found.Hits {
-		shown, bits := weighed(hit.Evidence, hit.Veto)
+		shown, bits := weighed(hit.Evidence, hit.Bits, hit.Veto)
 		second := found.Second
 		if i > 0 {
 			second = math.Inf(1)
 		}
 		a.Matches[i] = Match{
-			Patient: hit.Demographics, Score: score(bits), Evidence: shown,
+			Patient: hit.Demographics, Score: linkage.Score(bits), Evidence: shown,
 			Grade: model.Grade(bits, second, hit.Veto, found.Truncated),
 		}
 	}

@@ -251,7 +251,7 @@ func (e *exact) answer() Found {
 		if e.record.read(body, &shelf); e.record.id != m.id {
 			continue
 		}
-		h := Hit{Score: 1}
+		var h Hit
 		e.record.show(e.x.words.Raw(e.record.profile), &h.Demographics)
 		found.Hits = append(found.Hits, h)
 	}

@@ -49,12 +49,12 @@ func (f *finder) find(q *Query) Found {
 	f.x.parser.Fill(&f.person, &q.Person, f.text)
 	question := &f.asked
 	q.Model.AskInto(question, &f.person, frequencies{f.x, &f.keyer}, q.Now)
-	least := bitsOf(q.MinScore)
+	least := linkage.Least(q.MinScore)
 	candidates := f.candidates(q, least)
 	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(candidates)}
 	f.weigh(question, candidates)
 	for i := range f.ranked {
-		if f.ranked[i].bits >= least {
+		if linkage.Shown(f.ranked[i].bits) >= least {
 			found.Total++
 		}
 	}
@@ -63,7 +63,7 @@ func (f *finder) find(q *Query) Found {
 		found.Second = f.ranked[1].bits
 	}
 	for _, r := range f.ranked[:min(q.Limit, len(f.ranked))] {
-		if r.bits < least {
+		if linkage.Shown(r.bits) < least {
 			break
 		}
 		found.Hits = append(found.Hits, f.hit(question, r))
@@ -80,7 +80,7 @@ func (x *Index) Candidates(q Query) []int64 {
 	f.texts.clear()
 	x.parser.Fill(&f.person, &q.Person, f.text)
 	var ids []int64
-	for _, ordinal := range f.candidates(&q, bitsOf(q.MinScore)) {
+	for _, ordinal := range f.candidates(&q, linkage.Least(q.MinScore)) {
 		if body := x.body(ordinal); body != nil {
 			in := reader{b: body}
 			ids = append(ids, int64(in.uvarint())) //nolint:gosec // as it was written
@@ -153,16 +153,10 @@ func better(a, b ranked) int {
 
 func (f *finder) hit(question *linkage.Question, r ranked) Hit {
 	f.record.read(f.x.body(r.ordinal), &f.texts)
-	h := Hit{Bits: r.bits, Score: linkage.Likelihood(r.bits)}
-	h.Evidence, h.Bits, h.Veto = question.Explain(&f.record.person)
+	h := Hit{Bits: r.bits}
+	h.Evidence, _, h.Veto = question.Explain(&f.record.person)
 	f.record.show(f.x.words.Raw(f.record.profile), &h.Demographics)
 	return h
-}
-
-// bitsOf is what a score is in bits: the least that give it.
-func bitsOf(score float64) float64 {
-	const one = 53 // from here on 1 + 2^-bits is 1
-	return min(math.Log2(score/(1-score)), one)
 }
 
 // frequencies are those of the index, to whoever holds its lock.

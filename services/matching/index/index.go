@@ -38,8 +38,8 @@ type Index struct {
 
 	scans   chan struct{} // of all indexes, may be nil
 	scan    chan struct{} // of this one
-	finders sync.Pool // *finder
-	writers sync.Pool // *writer
+	finders sync.Pool     // *finder
+	writers sync.Pool     // *writer
 }
 
 // New makes an empty index.
