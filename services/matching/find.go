@@ -99,17 +99,7 @@ func (s *Service) search(ctx context.Context, tenant string, q query) (a Answer,
 func (s *Service) fresh(ctx context.Context, tenant string) (*index.Index, error) {
 	within, cancel := context.WithTimeout(ctx, freshLimit)
 	defer cancel()
-	people, err := s.Indexes.Fresh(within, tenant)
-	if err != nil && within.Err() != nil && !fault.Is(err, fault.Unavailable) {
-		err = behind(err)
-	}
-	return people, err
-}
-
-func behind(cause error) error {
-	f := fault.Because(cause, fault.Unavailable, "index_behind", "The index has not caught up with the latest changes; try again shortly.")
-	f.RetryAfter = time.Second
-	return f
+	return s.Indexes.Fresh(within, tenant)
 }
 
 // exact is the answer of an exact find. Whoever is the only one of whom all is true is certain.
