@@ -28,11 +28,12 @@ type Imported struct {
 type Run struct {
 	Key    idempotency.Key
 	Holder uuid.UUID
+	Lease  time.Duration // how long it keeps others under its key from beginning, once it is heard of no more
 }
 
 // ImportStore keeps patients in batches.
 type ImportStore interface {
-	// BeginImport makes a run the only one under its key for as long as importLease. That another one is under way is a fault of
+	// BeginImport makes a run the only one under its key for as long as its lease. That another one is under way is a fault of
 	// kind Conflict, that the key came with another request one of kind IdempotencyMismatch.
 	BeginImport(ctx context.Context, r Run) error
 	// HoldImport is so once more; held is false when another run has begun meanwhile.
@@ -46,9 +47,8 @@ type ImportStore interface {
 }
 
 const (
-	// ImportLease is how long a run that is heard of no more keeps others under its key from beginning.
-	ImportLease = 6 * time.Second
-	holdEvery   = ImportLease / 3
+	// holdsInALease is how often a run is heard of in its lease: two of them may be lost.
+	holdsInALease = 3
 	// batchTime is the longest that a batch may take.
 	batchTime = 30 * time.Second
 	// Imports under way at a time: of all tenants, and of one. Each holds some batches in memory. The last places are for tenants
@@ -63,11 +63,14 @@ type Imports struct {
 	Service     *Service
 	Store       ImportStore
 	Identifiers *Identifiers // whose Complete it uses
+	Lease       time.Duration
 
 	mu      sync.Mutex
 	all     int
 	tenants map[string]int
 }
+
+func (i *Imports) holdEvery() time.Duration { return i.Lease / holdsInALease }
 
 // enter counts an import in, or refuses it.
 func (i *Imports) enter(tenant string) error {
@@ -79,7 +82,7 @@ func (i *Imports) enter(tenant string) error {
 	switch {
 	case i.tenants[tenant] == mostOfOneTenant:
 		f := fault.New(fault.RateLimited, "too_many_imports", "The organization has too many imports under way.")
-		f.RetryAfter = holdEvery
+		f.RetryAfter = i.holdEvery()
 		return f
 	case i.all == mostImports, i.all >= mostImports-firstImports && i.tenants[tenant] > 0:
 		f := fault.Away(nil, "Too many imports are under way; try again shortly.")
@@ -121,7 +124,7 @@ func (i *Imports) Begin(ctx context.Context, key idempotency.Key) (*Import, erro
 	if err := i.enter(by.TenantID); err != nil {
 		return nil, err
 	}
-	m := &Import{verbs: i, by: by, limit: limit(by), run: Run{Key: key}}
+	m := &Import{verbs: i, by: by, limit: limit(by), run: Run{Key: key, Lease: i.Lease}}
 	m.lost, m.stop = context.WithCancelCause(context.WithoutCancel(ctx))
 	if !key.Given() {
 		return m, nil
@@ -144,7 +147,7 @@ var errTakenOver = fault.New(fault.Conflict, "idempotency_key_in_use", "Another 
 
 // hold keeps other runs under the key from beginning.
 func (m *Import) hold() {
-	ticker := time.NewTicker(holdEvery)
+	ticker := time.NewTicker(m.verbs.holdEvery())
 	defer ticker.Stop()
 	for {
 		select {
@@ -152,7 +155,7 @@ func (m *Import) hold() {
 			return
 		case <-ticker.C:
 		}
-		ctx, cancel := context.WithTimeout(m.lost, holdEvery)
+		ctx, cancel := context.WithTimeout(m.lost, m.verbs.holdEvery())
 		held, err := m.verbs.Store.HoldImport(ctx, m.run)
 		cancel()
 		if err == nil && !held {
@@ -171,7 +174,7 @@ func (m *Import) End() error {
 	if !m.run.Key.Given() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.lost), holdEvery)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(m.lost), m.verbs.holdEvery())
 	defer cancel()
 	return m.verbs.Store.EndImport(ctx, m.run)
 }

@@ -147,7 +147,7 @@ var contract = sync.OnceValues(func() (routers.Router, error) {
 // problem document of every other.
 func (a answer) holdAgainstDocument(req *http.Request) {
 	a.t.Helper()
-	if found := secrets.in(a.raw); a.status >= http.StatusBadRequest && found != "" {
+	if a.status >= http.StatusBadRequest && secrets.in(a.raw) != "" {
 		a.t.Errorf("a refusal tells a secret: %s", a.raw)
 	}
 	if a.status >= http.StatusBadRequest && a.header.Get("Content-Type") == "application/problem+json" && req.Method != http.MethodHead {

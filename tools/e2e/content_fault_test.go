@@ -32,7 +32,8 @@ const (
 // programs are measured first and killed last.
 func TestContentOfItsOwnMesh(t *testing.T) {
 	keys := "second:" + strings.Repeat("A", 42) + "E=,first:" + strings.Repeat("B", 42) + "A="
-	m := privateWith(t, mesh.Options{
+	t.Parallel()
+	m := private(t, mesh.Options{
 		Env:   map[string]string{"CONTENT_LIMIT": strconv.Itoa(strongestLimit), "STREAM_IDLE": shortestPause.String()},
 		EnvOf: map[string]map[string]string{"attachment": {"CONTENT_KEYS": keys, "COLLECT_EVERY": "100ms"}},
 	})

@@ -17,17 +17,12 @@ import (
 )
 
 // private starts a mesh with a PostgreSQL and a Redis of its own, to be broken.
-func private(t *testing.T) *mesh.Mesh {
-	t.Helper()
-	return privateWith(t, mesh.Options{})
-}
-
-// privateWith is private with further options.
-func privateWith(t *testing.T, o mesh.Options) *mesh.Mesh {
+func private(t *testing.T, o mesh.Options) *mesh.Mesh {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	o.Dir, o.GatewayAddr, o.BinDir, o.Say = t.TempDir(), "127.0.0.1:0", binaries(), func(line string) { t.Log(line) }
+	o.LongestWait = 200 * time.Millisecond // what is killed time and again is not to be waited for
 	m, err := mesh.Start(ctx, o)
 	if err != nil {
 		t.Fatal(err)
@@ -38,6 +33,33 @@ func privateWith(t *testing.T, o mesh.Options) *mesh.Mesh {
 		}
 	})
 	return m
+}
+
+// TestKilledPrograms has a mesh whose programs are killed without warning, each under load.
+func TestKilledPrograms(t *testing.T) {
+	t.Parallel()
+	m := private(t, mesh.Options{})
+	t.Run("lose nothing", func(t *testing.T) { losesNothing(t, m) })
+	t.Run("forget nobody", func(t *testing.T) { forgetsNobody(t, m) })
+}
+
+// TestPartsAway has a mesh whose parts go away in good order, one after the other: each is back before the next one goes.
+func TestPartsAway(t *testing.T) {
+	t.Parallel()
+	m := private(t, mesh.Options{})
+	for _, part := range []struct {
+		name string
+		test func(*testing.T, *mesh.Mesh)
+	}{
+		{"stopping drains", stoppingDrains}, // first: it counts all patients
+		{"a service", serviceAway},
+		{"the database", databaseAway},
+		{"Redis", redisAway},
+		{"identity and Redis", identityAndRedisAway},
+		{"documents of a record", documentsAway},
+	} {
+		t.Run(part.name, func(t *testing.T) { part.test(t, m) })
+	}
 }
 
 // heals waits until a mesh answers as it did before.
@@ -69,10 +91,9 @@ func (c *client) try(method, path, key string, body any) (answer, error) {
 	return c.send(req)
 }
 
-// TestKilledProgramsLoseNothing stores patients while each program in turn is killed without warning. Every create that
+// losesNothing stores patients while each program in turn is killed without warning. Every create that
 // was answered 200 is there afterwards, and every key made one patient, however often it was sent.
-func TestKilledProgramsLoseNothing(t *testing.T) {
-	m := private(t)
+func losesNothing(t *testing.T, m *mesh.Mesh) {
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -149,9 +170,8 @@ func TestKilledProgramsLoseNothing(t *testing.T) {
 	t.Logf("%d creates were answered while %v were killed", len(answered), m.Names())
 }
 
-// TestDatabaseAway: 503 with Retry-After while PostgreSQL hangs or is gone, and recovery by itself.
-func TestDatabaseAway(t *testing.T) {
-	m := private(t)
+// databaseAway: 503 with Retry-After while PostgreSQL hangs or is gone, and recovery by itself.
+func databaseAway(t *testing.T, m *mesh.Mesh) {
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	path, _ := stored(c, ana())
 	postgres := m.Process("postgres")
@@ -173,9 +193,8 @@ func TestDatabaseAway(t *testing.T) {
 	eventually(t, 10*time.Second, func() bool { return c.get("/readyz").status == ok })
 }
 
-// TestRedisAway: sessions are asked of identity while Redis is gone; nothing that worked stops, and a revocation holds.
-func TestRedisAway(t *testing.T) {
-	m := private(t)
+// redisAway: sessions are asked of identity while Redis is gone; nothing that worked stops, and a revocation holds.
+func redisAway(t *testing.T, m *mesh.Mesh) {
 	demo := m.Demo().Tenants
 	c := at(t, m, demo[0].APIKey)
 	path, _ := stored(c, ana())
@@ -200,9 +219,8 @@ func TestRedisAway(t *testing.T) {
 	theirs.get(patients + "?size=1").is(unauthorized)
 }
 
-// TestIdentityAndRedisAway: who is known is unknown then; the answer is 503, never a refusal of a good credential.
-func TestIdentityAndRedisAway(t *testing.T) {
-	m := private(t)
+// identityAndRedisAway: who is known is unknown then; the answer is 503, never a refusal of a good credential.
+func identityAndRedisAway(t *testing.T, m *mesh.Mesh) {
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	c.get(patients + "?size=1").is(ok)
 	redis := m.Process("redis")
@@ -224,9 +242,8 @@ func TestIdentityAndRedisAway(t *testing.T) {
 	heals(t, c)
 }
 
-// TestAServiceAway: the gateway says so and comes back by itself.
-func TestAServiceAway(t *testing.T) {
-	m := private(t)
+// serviceAway: the gateway says so and comes back by itself.
+func serviceAway(t *testing.T, m *mesh.Mesh) {
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	m.Process("patient").Stop(t.Context())
 	a := c.get(patients)
@@ -238,9 +255,8 @@ func TestAServiceAway(t *testing.T) {
 	heals(t, c)
 }
 
-// TestStoppingDrains restarts the patient service under load: what it had taken on is answered before it goes.
-func TestStoppingDrains(t *testing.T) {
-	m := private(t)
+// stoppingDrains restarts the patient service under load: what it had taken on is answered before it goes.
+func stoppingDrains(t *testing.T, m *mesh.Mesh) {
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	var answered, broken atomic.Int64
 	var callers sync.WaitGroup

@@ -13,12 +13,14 @@ import (
 	"github.com/patient-mesh/patient-mesh/tools/mesh"
 )
 
-// TestFindsWithReplicas has two of matching and two of patient: whichever stores, whichever finds.
-func TestFindsWithReplicas(t *testing.T) {
-	m := privateWith(t, mesh.Options{Replicas: map[string]int{"matching": 2, "patient": 2}})
+// TestReplicas has two of matching and two of patient: whichever stores, whichever finds.
+func TestReplicas(t *testing.T) {
+	t.Parallel()
+	m := private(t, mesh.Options{Replicas: map[string]int{"matching": 2, "patient": 2}})
 	t.Run("every replica sees every change", func(t *testing.T) { replicas(t, m) })
 	t.Run("killed", func(t *testing.T) { findsUnderFaults(t, m) })
 	t.Run("a database that is away", func(t *testing.T) { findsWithoutDatabase(t, m) })
+	t.Run("models", func(t *testing.T) { modelsOfReplicas(t, m) })
 }
 
 // replicas stores and finds so often that every way through two of each is taken.

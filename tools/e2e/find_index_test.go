@@ -18,7 +18,8 @@ import (
 
 // TestIndexesAreKeptAndMadeAnew has a mesh whose matching may hold little.
 func TestIndexesAreKeptAndMadeAnew(t *testing.T) {
-	m := privateWith(t, mesh.Options{EnvOf: map[string]map[string]string{"matching": {"INDEX_MEMORY": "512KiB"}}})
+	t.Parallel()
+	m := private(t, mesh.Options{EnvOf: map[string]map[string]string{"matching": {"INDEX_MEMORY": "512KiB"}}})
 	t.Run("after a backup was restored", func(t *testing.T) { findsInABackup(t, m) })
 	t.Run("when the process starts again", func(t *testing.T) { findsAfterAStart(t, m) })
 	t.Run("while there is room", func(t *testing.T) { findsWhileThereIsRoom(t, m) })

@@ -50,11 +50,10 @@ func leasesPass(t *testing.T, m *mesh.Mesh) {
 	}
 }
 
-// TestKilledProgramsForgetNobody registers people, redeems codes and refreshes while identity, tenant and PostgreSQL are
+// forgetsNobody registers people, redeems codes and refreshes while identity, tenant and PostgreSQL are
 // killed without warning. What was answered 2xx stands: the letter arrives, the organization is made once, the newest
 // tokens work; and nobody who repeated a request whose answer was lost is signed out.
-func TestKilledProgramsForgetNobody(t *testing.T) {
-	m := private(t)
+func forgetsNobody(t *testing.T, m *mesh.Mesh) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	var mu sync.Mutex

@@ -351,9 +351,8 @@ func populate(t *testing.T, options load.Options, o synth.Options) {
 	}
 }
 
-// TestModelsWithReplicas has two of matching: both take up what was activated, and know it after they were killed.
-func TestModelsWithReplicas(t *testing.T) {
-	m := privateWith(t, mesh.Options{Replicas: map[string]int{"matching": 2}})
+// modelsOfReplicas: both of matching take up what was activated, and know it after they were killed.
+func modelsOfReplicas(t *testing.T, m *mesh.Mesh) {
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	stored(c, ana())
 	c.post(models, c.another(0.125)).is(created)

@@ -54,7 +54,7 @@ const strictSignIns = 5
 
 // TestProduction has a mesh in production beside the demo mesh of the other tests.
 func TestProduction(t *testing.T) {
-	m := privateWith(t, mesh.Options{
+	m := private(t, mesh.Options{
 		Environment: "production", EnvOf: map[string]map[string]string{"identity": {"SIGN_IN_PER_ADDRESS": strconv.Itoa(strictSignIns)}},
 	})
 	demo := m.Demo()

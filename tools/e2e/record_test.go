@@ -13,6 +13,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"golang.org/x/oauth2"
+
+	"github.com/patient-mesh/patient-mesh/tools/mesh"
 )
 
 // The kinds of what hangs on a patient, as the record names them, with a body of each that breaks no rule.
@@ -374,9 +376,8 @@ func TestARecordReadLeavesOneAuditEntry(t *testing.T) {
 	}
 }
 
-// TestAttachmentAway: a record never lacks its documents silently.
-func TestAttachmentAway(t *testing.T) {
-	m := private(t)
+// documentsAway: a record never lacks its documents silently.
+func documentsAway(t *testing.T, m *mesh.Mesh) {
 	c := at(t, m, m.Demo().Tenants[0].APIKey)
 	at, ids := attached(c)
 	views := []string{"full", "page", "manifest"}

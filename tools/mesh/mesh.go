@@ -135,6 +135,7 @@ func (m *Mesh) programs() error {
 }
 
 func (m *Mesh) supervise(program supervise.Program) error {
+	program.LongestWait = m.options.LongestWait
 	process, err := supervise.New(program, m.dir.Path("log"), m.dir.Path("run"), m.options.Say)
 	if err != nil {
 		return err

@@ -5,6 +5,7 @@ package mesh
 import (
 	"os"
 	"path/filepath"
+	"time"
 )
 
 // Options say where the mesh lives. The zero value of each member is a sensible choice.
@@ -26,6 +27,10 @@ type Options struct {
 	// Replicas is how many of a service run beside each other; one where it says nothing. The further ones are called
 	// matching.2 and so on.
 	Replicas map[string]int
+
+	// LongestWait is the longest pause before a program that dies time and again is started once more; 0: five seconds.
+	// Tests kill programs more often than they would ever die.
+	LongestWait time.Duration
 
 	// Say is told what happens, a line at a time, from any goroutine; nil: nobody is told.
 	Say func(line string)

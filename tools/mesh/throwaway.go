@@ -33,7 +33,7 @@ func StartThrowaway(ctx context.Context, say func(string)) (*Throwaway, error) {
 }
 
 func (t *Throwaway) start(ctx context.Context, say func(string)) error {
-	folder, err := os.MkdirTemp("", "mesh-env-*")
+	folder, err := os.MkdirTemp(inMemory(), "mesh-env-*")
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"testing/iotest"
 	"testing/synctest"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/uuid"
@@ -100,7 +101,7 @@ func imports(c *crowd) *rest.Imports {
 	identifiers := &patient.Identifiers{Service: verbs, Complete: patient.OwnAuthority(func(context.Context, string) (string, error) { return "Harbour Clinic", nil })}
 	return &rest.Imports{
 		Server: &rest.Server{Identifiers: identifiers}, Logger: slog.New(slog.DiscardHandler),
-		Verbs: &patient.Imports{Service: verbs, Store: c, Identifiers: identifiers},
+		Verbs: &patient.Imports{Service: verbs, Store: c, Identifiers: identifiers, Lease: 6 * time.Second},
 	}
 }
 

@@ -39,7 +39,7 @@ func (s *Store) BeginImport(ctx context.Context, r patient.Run) error {
 	var begun int64
 	b := pg.Tenant(k.Tenant)
 	b.Exec(beginKey, k.Tenant, k.Credential, k.Value, k.Hash)
-	b.Affected(&begun, beginRun, k.Tenant, k.Credential, k.Value, k.Hash, r.Holder, patient.ImportLease)
+	b.Affected(&begun, beginRun, k.Tenant, k.Credential, k.Value, k.Hash, r.Holder, r.Lease)
 	if err := s.db.Send(ctx, b); err != nil || begun == 1 {
 		return err
 	}
@@ -51,7 +51,7 @@ func (s *Store) BeginImport(ctx context.Context, r patient.Run) error {
 
 // HoldImport is patient.ImportStore's.
 func (s *Store) HoldImport(ctx context.Context, r patient.Run) (bool, error) {
-	return s.hold(ctx, r, patient.ImportLease)
+	return s.hold(ctx, r, r.Lease)
 }
 
 // EndImport is patient.ImportStore's.

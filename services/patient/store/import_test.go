@@ -280,7 +280,7 @@ func TestOneRunAtATime(t *testing.T) {
 	s, database := open(t)
 	by := somebody()
 	run := func(value string) patient.Run {
-		return patient.Run{Key: keyed(by, value), Holder: uuid.Must(uuid.NewV7())}
+		return patient.Run{Key: keyed(by, value), Holder: uuid.Must(uuid.NewV7()), Lease: time.Minute}
 	}
 	first, second, elsewhere := run("k"), run("k"), run("l")
 	begin := func(r patient.Run) string { return code(s.BeginImport(t.Context(), r)) }
@@ -332,7 +332,7 @@ func TestOneRunAtATime(t *testing.T) {
 func TestRowLevelSecurityHidesImports(t *testing.T) {
 	s, database := open(t)
 	by := somebody()
-	if err := s.BeginImport(t.Context(), patient.Run{Key: keyed(by, "k"), Holder: uuid.Must(uuid.NewV7())}); err != nil {
+	if err := s.BeginImport(t.Context(), patient.Run{Key: keyed(by, "k"), Holder: uuid.Must(uuid.NewV7()), Lease: time.Minute}); err != nil {
 		t.Fatal(err)
 	}
 	take(t, s, by, 0, keyed(by, "k"), newcomers(by, 1, 2))
@@ -362,7 +362,7 @@ func TestExpiredImportsAreSwept(t *testing.T) {
 	s, database := open(t)
 	by := somebody()
 	for _, value := range []string{"old", "new", "repeated"} {
-		if err := s.BeginImport(t.Context(), patient.Run{Key: keyed(by, value), Holder: uuid.Must(uuid.NewV7())}); err != nil {
+		if err := s.BeginImport(t.Context(), patient.Run{Key: keyed(by, value), Holder: uuid.Must(uuid.NewV7()), Lease: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
 		take(t, s, by, 0, keyed(by, value), newcomers(by, 1, 2))

@@ -73,6 +73,7 @@ func rough(seed uint64) synth.Options {
 }
 
 func TestWhoseTruthIsKnownDoesBetterThanTheDefault(t *testing.T) {
+	train.Calm(t)
 	t.Parallel()
 	l := learn(t, made(t, rough(21), true), linkage.Default(), train.Options{Seed: 1, Strangers: 60_000, Questions: 1000})
 	before, after := l.Before, l.After
@@ -94,6 +95,7 @@ func TestWhoseTruthIsKnownDoesBetterThanTheDefault(t *testing.T) {
 }
 
 func TestWhoseTruthIsNotKnownIsDescribedBetterThanByTheDefault(t *testing.T) {
+	train.Calm(t)
 	t.Parallel()
 	records := made(t, rough(22), false)
 	l := learn(t, records, linkage.Default(), train.Options{Seed: 1, Strangers: 60_000, Questions: 1000})
@@ -125,6 +127,7 @@ func TestWhoseTruthIsNotKnownIsDescribedBetterThanByTheDefault(t *testing.T) {
 
 // The seed decides all that chance decides: the same bytes come out, and other ones with another seed.
 func TestTheSameSeedLearnsTheSame(t *testing.T) {
+	train.Calm(t)
 	t.Parallel()
 	for _, truth := range []bool{true, false} {
 		records := made(t, synth.Options{Seed: 23, People: 800, Duplicated: 0.3, Intensity: 2}, truth)
@@ -189,6 +192,7 @@ func tellsNobody(t *testing.T, files map[string]string) {
 // What looks like many pairs of one person may be something else. However odd the records are that a model was learnt from, on
 // records as they usually are nobody becomes certain who is wrong, and most are still found.
 func TestOddRecordsRuinNothing(t *testing.T) {
+	train.Calm(t)
 	t.Parallel()
 	plain := made(t, synth.Options{Seed: 24, People: 1500, Duplicated: 0.1}, false)
 	odd := map[string][]train.Record{
@@ -220,6 +224,7 @@ func TestOddRecordsRuinNothing(t *testing.T) {
 
 // Where hardly anybody is there twice, those who agree in names, or in a last name and a day of birth, are relatives.
 func TestNothingIsLearntFromRelatives(t *testing.T) {
+	train.Calm(t)
 	t.Parallel()
 	l := learn(t, made(t, synth.Options{Seed: 30, People: 5000, Duplicated: 0.005}, false), linkage.Default(), train.Options{Seed: 1, Strangers: 20_000})
 	for _, p := range l.Passes[1:] {
@@ -240,6 +245,7 @@ func TestNothingIsLearntFromRelatives(t *testing.T) {
 }
 
 func TestWithTooLittleNothingIsLearnt(t *testing.T) {
+	train.Calm(t)
 	t.Parallel()
 	few := made(t, synth.Options{Seed: 26, People: 1}, true)
 	for name, records := range map[string][]train.Record{"nobody": nil, "one": few, "nobody twice": made(t, synth.Options{Seed: 26, People: 40}, true)} {
@@ -257,6 +263,7 @@ func TestWithTooLittleNothingIsLearnt(t *testing.T) {
 }
 
 func TestLabelsOfPairs(t *testing.T) {
+	train.Calm(t)
 	t.Parallel()
 	records := made(t, rough(28), true)
 	byTruth := map[string][]int64{}

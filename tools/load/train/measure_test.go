@@ -180,6 +180,7 @@ func madeUp(t *testing.T, o synth.Options, person func(n int64) string) (records
 
 // A model that was learnt from wrong truths is found out by those that were held out.
 func TestWhatWasLearntWronglyIsWorse(t *testing.T) {
+	Calm(t)
 	t.Parallel()
 	o := Options{Seed: 5, Strangers: 20_000}.withDefaults()
 	of := &truth{seed: o.Seed}
@@ -208,6 +209,7 @@ func TestWhatWasLearntWronglyIsWorse(t *testing.T) {
 
 // Two people of whom everything is the same are taken for one. Who calibrates learns to be careful.
 func TestWhereCertainAnswersAreWrongFewerAreCertain(t *testing.T) {
+	Calm(t)
 	t.Parallel()
 	records := madeUp(t, synth.Options{Seed: 36, People: 300}, func(n int64) string { return "a" + strconv.FormatInt(n, 10) })
 	doubles := madeUp(t, synth.Options{Seed: 36, People: 300}, func(n int64) string { return "b" + strconv.FormatInt(n, 10) })

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	firstWait   = 50 * time.Millisecond // before a program is started again; doubles up to longestWait
-	longestWait = 5 * time.Second
-	settled     = 10 * time.Second // a program that ran so long begins again with firstWait
-	triesAtOnce = 3                // deaths of a program that never settled, before it counts as unable to start
-	lastLines   = 12               // of its log, shown when a program cannot start
+	firstWait   = 50 * time.Millisecond // before a program is started again; doubles up to its LongestWait
+	longestWait = 5 * time.Second       // where the program says nothing
+	settled     = 10 * time.Second      // a program that ran so long begins again with firstWait
+	triesAtOnce = 3                     // deaths of a program that never settled, before it counts as unable to start
+	lastLines   = 12                    // of its log, shown when a program cannot start
 )
 
 // Process keeps one program running from Start to Stop. Its methods are safe for concurrent use.
@@ -42,6 +42,9 @@ type run struct {
 // New prepares a process that logs to logFolder/<name>.log and leaves its number in pidFolder/<name>.pid. Lines worth
 // seeing go to show, which must be safe for concurrent use.
 func New(program Program, logFolder, pidFolder string, show func(line string)) (*Process, error) {
+	if program.LongestWait == 0 {
+		program.LongestWait = longestWait
+	}
 	j, err := openJournal(program.Name, filepath.Join(logFolder, program.Name+".log"), show, time.Now)
 	if err != nil {
 		return nil, err
@@ -161,7 +164,7 @@ func (p *Process) keep(ctx context.Context, done chan struct{}) {
 			return
 		case <-time.After(wait):
 		}
-		wait = min(2*wait, longestWait)
+		wait = min(2*wait, p.program.LongestWait)
 	}
 }
 

@@ -25,6 +25,9 @@ type Program struct {
 	DeathSignal syscall.Signal
 	StopTimeout time.Duration // after it, the program is killed
 
+	// LongestWait is the longest pause before a program that dies time and again is started once more; 0: five seconds.
+	LongestWait time.Duration
+
 	// Before runs before each start, the repeated ones too; an error counts as a failed start. May be nil.
 	Before func(ctx context.Context) error
 

@@ -3,6 +3,7 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/google/uuid"
@@ -20,6 +21,9 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/patient/store"
 )
 
+// shortestLease is how long a stored batch and a database that comes back may take without an import being taken for lost.
+const shortestLease = time.Second
+
 func main() { run.Main(run.Program{Name: "patient", Serve: serve, Migrate: migrate}) }
 
 func migrate(ctx context.Context) error {
@@ -34,6 +38,9 @@ func serve(ctx context.Context) error {
 	c, err := config.Read[settings]()
 	if err != nil {
 		return err
+	}
+	if c.ImportLease < shortestLease {
+		return fmt.Errorf("IMPORT_LEASE must be %v or longer", shortestLease)
 	}
 	p, err := program.Start(ctx, "patient", "127.0.0.1:8083", c.Common)
 	if err != nil {
@@ -72,7 +79,7 @@ func serve(ctx context.Context) error {
 		Feed:    &patient.Feed{Store: patients},
 	}
 	mountImport(app, &rest.Imports{Server: server, Logger: p.Logger, Leaving: ctx.Done(), Verbs: &patient.Imports{
-		Service: verbs, Store: patients, Identifiers: server.Identifiers,
+		Service: verbs, Store: patients, Identifiers: server.Identifiers, Lease: c.ImportLease,
 	}})
 	mountDocuments(app, &rest.Documents{Patients: verbs, Attachment: attachment.Pass})
 	api.RegisterHandlersWithOptions(app, api.NewStrictHandler(server, nil),
