@@ -181,7 +181,8 @@ func shareNickname(a, b *Text) bool {
 	return false
 }
 
-// meet tells whether two ascending lists have a number in common.
+// meet tells whether two ascending lists have a number in common: parts that have a group of nicknames in common are nicknames of
+// one another.
 func meet(a, b []uint16) bool {
 	for len(a) > 0 && len(b) > 0 {
 		switch {

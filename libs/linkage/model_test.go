@@ -62,9 +62,9 @@ func TestFaultsOfModels(t *testing.T) {
 		"frequency.floor":                 func(m *linkage.Model) { m.Frequency.Floor = 0 },
 		"calibration.scale":               func(m *linkage.Model) { m.Calibration.Scale = 0 },
 		"calibration.shift":               func(m *linkage.Model) { m.Calibration.Shift = math.Inf(1) },
-		"thresholds.probable":             func(m *linkage.Model) { m.Thresholds.Probable = 0.4 },
-		"thresholds.certain":              func(m *linkage.Model) { m.Thresholds.Certain = 1.5 },
-		"thresholds.margin":               func(m *linkage.Model) { m.Thresholds.Margin = -1 },
+		"thresholds.probable":             func(m *linkage.Model) { m.Thresholds.Probable = 0.899 },
+		"thresholds.certain":              func(m *linkage.Model) { m.Thresholds.Certain = 0.998 },
+		"thresholds.margin":               func(m *linkage.Model) { m.Thresholds.Margin = 0.9 },
 		"fields[0].name":                  func(m *linkage.Model) { m.Fields[0].Name = "givenName" },
 		"fields[1].levels":                func(m *linkage.Model) { m.Fields[1].Levels = m.Fields[1].Levels[1:] },
 		"fields[2].levels[3].name":        func(m *linkage.Model) { m.Fields[2].Levels[3].Name = "other" },
@@ -101,6 +101,36 @@ func TestFaultsOfModels(t *testing.T) {
 	for name, m := range map[string]*linkage.Model{"fields": {}, "relatives": {Relatives: make([]linkage.Relative, 9)}} {
 		if faults := m.Validate(); !slices.ContainsFunc(faults, func(f fault.Field) bool { return f.Field == name }) {
 			t.Errorf("%s: %v", name, faults)
+		}
+	}
+}
+
+// A model may be stricter than its grades' names, and never laxer; brought within its bounds it is sound.
+func TestBoundsOfThresholds(t *testing.T) {
+	t.Parallel()
+	for _, test := range []struct {
+		given, bounded linkage.Thresholds
+		fault          string
+	}{
+		{linkage.Thresholds{Certain: 0.999, Probable: 0.9, Margin: 1}, linkage.Thresholds{Certain: 0.999, Probable: 0.9, Margin: 1}, ""},
+		{linkage.Thresholds{Certain: linkage.MostCertain, Probable: linkage.MostCertain, Margin: 100}, linkage.Thresholds{Certain: linkage.MostCertain, Probable: linkage.MostCertain, Margin: 100}, ""},
+		{linkage.Thresholds{Certain: 1, Probable: 0.9, Margin: 7}, linkage.Thresholds{Certain: linkage.MostCertain, Probable: 0.9, Margin: 7}, "thresholds.certain"},
+		{linkage.Thresholds{Certain: 0.5, Probable: 0.95, Margin: 7}, linkage.Thresholds{Certain: 0.999, Probable: 0.95, Margin: 7}, "thresholds.certain"},
+		{linkage.Thresholds{Certain: math.NaN(), Probable: 0.95, Margin: 7}, linkage.Thresholds{Certain: 0.999, Probable: 0.95, Margin: 7}, "thresholds.certain"},
+		{linkage.Thresholds{Certain: 0.999, Probable: 0.9995, Margin: 7}, linkage.Thresholds{Certain: 0.999, Probable: 0.999, Margin: 7}, "thresholds.probable"},
+		{linkage.Thresholds{Certain: 0.999, Probable: 0.5, Margin: 7}, linkage.Thresholds{Certain: 0.999, Probable: 0.9, Margin: 7}, "thresholds.probable"},
+		{linkage.Thresholds{Certain: 0.999, Probable: 0.9, Margin: 0}, linkage.Thresholds{Certain: 0.999, Probable: 0.9, Margin: 1}, "thresholds.margin"},
+		{linkage.Thresholds{Certain: 0.999, Probable: 0.9, Margin: 200}, linkage.Thresholds{Certain: 0.999, Probable: 0.9, Margin: 100}, "thresholds.margin"},
+	} {
+		m := linkage.Default()
+		m.Thresholds = test.given
+		faults := m.Validate()
+		if len(faults) > 1 || (len(faults) == 1) != (test.fault != "") || len(faults) == 1 && faults[0].Field != test.fault {
+			t.Errorf("%+v: %v", test.given, faults)
+		}
+		m.Thresholds = test.given.Bounded()
+		if faults := m.Validate(); m.Thresholds != test.bounded || len(faults) > 0 {
+			t.Errorf("%+v are brought to %+v: %v", test.given, m.Thresholds, faults)
 		}
 	}
 }

@@ -41,21 +41,3 @@ func nicknames() map[string][]uint16 {
 	})
 	return of
 }
-
-// nicknamed tells that two ascending lists meet.
-func nicknamed(a, b []uint16) bool {
-	for len(a) > 0 && len(b) > 0 {
-		switch {
-		case a[0] == b[0]:
-			return true
-		case a[0] < b[0]:
-			a = a[1:]
-		default:
-			b = b[1:]
-		}
-	}
-	return false
-}
-
-// Nicknamed tells that one is a nickname of the other, or both are alike short forms of one name.
-func (p *Part) Nicknamed(q *Part) bool { return nicknamed(p.Nicks, q.Nicks) }

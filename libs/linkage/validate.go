@@ -36,9 +36,7 @@ func (m *Model) Validate() []fault.Field {
 	v.within("frequency.floor", m.Frequency.Floor, 1e-9, 0.01)
 	v.within("calibration.scale", m.Calibration.Scale, 0.1, 10)
 	v.within("calibration.shift", m.Calibration.Shift, -50, 50)
-	v.within("thresholds.probable", m.Thresholds.Probable, 0.5, 1)
-	v.within("thresholds.certain", m.Thresholds.Certain, m.Thresholds.Probable, 1)
-	v.within("thresholds.margin", m.Thresholds.Margin, 0, 100)
+	v.thresholds(m.Thresholds)
 	v.fields(m.Fields)
 	v.relatives(m.Relatives)
 	return v.faults
@@ -56,6 +54,39 @@ func (v *validation) within(field string, x, least, most float64) bool {
 		return false
 	}
 	return true
+}
+
+// What the grades promise whoever acts on them, whatever a model makes of its own: a model may be stricter.
+const (
+	LeastCertain  = 0.999
+	MostCertain   = 1 - 1./(1<<53) // at a score of 1 nobody could be kept out any more
+	LeastProbable = 0.9
+	LeastMargin   = 1
+	mostMargin    = 100
+)
+
+func (v *validation) thresholds(t Thresholds) {
+	most := 1.0
+	switch {
+	case t.Certain == 1:
+		v.add("thresholds.certain", "out_of_range", "must be less than 1")
+	case v.within("thresholds.certain", t.Certain, LeastCertain, 1):
+		most = t.Certain
+	}
+	v.within("thresholds.probable", t.Probable, LeastProbable, most)
+	v.within("thresholds.margin", t.Margin, LeastMargin, mostMargin)
+}
+
+// Bounded brings thresholds within their bounds.
+func (t Thresholds) Bounded() Thresholds {
+	within := func(x, least, most float64) float64 {
+		if math.IsNaN(x) {
+			return least
+		}
+		return min(max(x, least), most)
+	}
+	certain := within(t.Certain, LeastCertain, MostCertain)
+	return Thresholds{Certain: certain, Probable: within(t.Probable, LeastProbable, certain), Margin: within(t.Margin, LeastMargin, mostMargin)}
 }
 
 func (v *validation) fields(fields []Field) {

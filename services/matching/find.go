@@ -2,6 +2,7 @@ package matching
 
 import (
 	"context"
+	"math"
 	"time"
 
 	"github.com/google/uuid"
@@ -98,17 +99,7 @@ func (s *Service) search(ctx context.Context, tenant string, q query) (a Answer,
 func (s *Service) fresh(ctx context.Context, tenant string) (*index.Index, error) {
 	within, cancel := context.WithTimeout(ctx, freshLimit)
 	defer cancel()
-	people, err := s.Indexes.Fresh(within, tenant)
-	if err != nil && within.Err() != nil && !fault.Is(err, fault.Unavailable) {
-		err = behind(err)
-	}
-	return people, err
-}
-
-func behind(cause error) error {
-	f := fault.Because(cause, fault.Unavailable, "index_behind", "The index has not caught up with the latest changes; try again shortly.")
-	f.RetryAfter = time.Second
-	return f
+	return s.Indexes.Fresh(within, tenant)
 }
 
 // exact is the answer of an exact find. Whoever is the only one of whom all is true is certain.
@@ -129,10 +120,14 @@ func exact(q query, found index.Found) Answer {
 func probable(model *linkage.Model, found index.Found) Answer {
 	a := Answer{Matches: make([]Match, len(found.Hits)), Total: found.Total, Truncated: found.Truncated}
 	for i, hit := range found.Hits {
-		shown, bits := weighed(hit.Evidence, hit.Veto)
+		shown, bits := weighed(hit.Evidence, hit.Bits, hit.Veto)
+		second := found.Second
+		if i > 0 {
+			second = math.Inf(1)
+		}
 		a.Matches[i] = Match{
-			Patient: hit.Demographics, Score: score(bits), Evidence: shown,
-			Grade: model.Grade(bits, found.Second, hit.Veto, found.Truncated),
+			Patient: hit.Demographics, Score: linkage.Score(bits), Evidence: shown,
+			Grade: model.Grade(bits, second, hit.Veto, found.Truncated),
 		}
 	}
 	return a

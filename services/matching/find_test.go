@@ -56,6 +56,12 @@ func TestGrades(t *testing.T) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}
 	}
+	lax := linkage.Default() // as no model is that passes: whoever is not the first is never certain
+	lax.Thresholds.Margin = -10
+	a := probable(lax, index.Found{Hits: []index.Hit{hit(1, 20, ""), hit(2, 20, ""), hit(3, 2, "")}, Second: 20})
+	if a.Matches[0].Grade != "certain" || a.Matches[1].Grade != "probable" || a.Matches[2].Grade != "possible" {
+		t.Errorf("two are certain: %+v", a.Matches)
+	}
 	for total, want := range map[int]string{1: "certain", 2: "probable"} {
 		a := exact(query{given: Given{LastName: "Lima"}}, index.Found{Hits: []index.Hit{hit(1, 0, "")}, Total: total, Next: 9})
 		if m := a.Matches[0]; m.Grade != want || m.Score != 1 || a.Total != total || !a.Exact || a.Next != 9 || len(m.Evidence) != 1 {
@@ -76,7 +82,7 @@ type desk struct {
 func (d *desk) Fresh(ctx context.Context, _ string) (*index.Index, error) {
 	if d.wait {
 		<-ctx.Done()
-		return nil, ctx.Err()
+		return nil, fault.Because(ctx.Err(), fault.Unavailable, "index_behind", "")
 	}
 	return d.index, d.fault
 }
@@ -161,10 +167,61 @@ func TestAFindWaitsASecondForItsIndex(t *testing.T) {
 		d := &desk{wait: true}
 		began := time.Now()
 		_, err := d.service(t).Find(matcher(t), Question{Given: Given{LastName: "Lima"}})
-		if f := fault.Of(err); f.Code != "index_behind" || f.RetryAfter != time.Second || time.Since(began) != time.Second || len(d.kept) != 1 {
+		if f := fault.Of(err); f.Code != "index_behind" || time.Since(began) != time.Second || len(d.kept) != 1 {
 			t.Errorf("%v after %v", err, time.Since(began))
 		}
 	})
+}
+
+// Nobody is shown below the score that is asked for, and who is shown with a score is shown to whoever asks for it.
+func TestWhatIsFilteredIsWhatIsShown(t *testing.T) {
+	t.Parallel()
+	d := &desk{index: index.New(index.Options{})}
+	for id := range int64(2000) {
+		d.index.Apply([]linkage.Demographics{{
+			ID: id + 1, FirstName: []string{"Ana", "Anna", "Anne", "Bea", "Hannah"}[id%5], LastName: []string{"Lima", "Limo", "Lehmann", "Silva"}[id/5%4],
+			DOB: time.Date(1980, 2, 1+int(id/20), 0, 0, 0, 0, time.UTC).Format(time.DateOnly), SexAtBirth: []string{"female", "unknown"}[id%2],
+		}})
+	}
+	s := d.service(t)
+	find := func(who Given, least float64) Answer {
+		limit := 100.
+		a, err := s.Find(matcher(t), Question{Given: who, MinScore: &least, Limit: &limit})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Total < len(a.Matches) || a.Total > len(a.Matches) && len(a.Matches) < 100 {
+			t.Errorf("%d of %d are shown", len(a.Matches), a.Total)
+		}
+		for _, m := range a.Matches {
+			if m.Score < least {
+				t.Errorf("%v is shown of at least %v", m.Score, least)
+			}
+		}
+		return a
+	}
+	scores := 0
+	for _, first := range []string{"Ana", "Anne", "Hanna", "Beatrix"} {
+		for _, last := range []string{"Lima", "Lemann", ""} {
+			for _, born := range []string{"1980-02-29", "1980-02-28", "1980-12-02"} {
+				who, before := Given{FirstName: first, LastName: last, DOB: born}, 0
+				for _, m := range find(who, .34).Matches {
+					if at, above := find(who, m.Score), find(who, m.Score+1e-7); at.Total <= above.Total || at.Total < before {
+						t.Errorf("%d have at least %v, %d more", at.Total, m.Score, above.Total)
+					} else {
+						before = at.Total
+					}
+					scores++
+				}
+				if a := find(who, 1); a.Total > 0 {
+					t.Errorf("%d are sure", a.Total)
+				}
+			}
+		}
+	}
+	if scores < 20 {
+		t.Errorf("%d scores", scores)
+	}
 }
 
 // Whatever is stored and whatever is asked, a find answers, and whoever is stored is found by all that is stored.

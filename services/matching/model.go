@@ -159,6 +159,7 @@ func ReadWeights(raw []byte) (*linkage.Model, []fault.Field) {
 			}
 		}
 	}
+	completed.Thresholds = completed.Thresholds.Bounded() // which were laxer once
 	return completed, completed.Validate()
 }
 

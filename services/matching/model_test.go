@@ -118,7 +118,7 @@ func TestAllFaultsOfAModelAreTold(t *testing.T) {
 			[]string{
 				"model.fields wrong_number", "model.frequency.dates out_of_range", "model.frequency.days out_of_range",
 				"model.frequency.floor out_of_range", "model.frequency.names out_of_range", "model.prior.matches out_of_range",
-				"model.thresholds.probable out_of_range", "model.careless.times out_of_range", "model.calibration.scale out_of_range",
+				"model.thresholds.probable out_of_range", "model.thresholds.certain out_of_range", "model.thresholds.margin out_of_range", "model.careless.times out_of_range", "model.calibration.scale out_of_range",
 			},
 		},
 		"every wrong type at once": {
@@ -193,6 +193,10 @@ func TestAStoredModelOutlivesItsRelease(t *testing.T) {
 	want.Fields[0].Levels[0].M += 1e-4
 	if diff := cmp.Diff(want.Fields, got.Fields); diff != "" || got.Prior != want.Prior || got.Calibration != standard.Calibration {
 		t.Errorf("%s, %+v, %+v", diff, got.Prior, got.Calibration)
+	}
+	lax := weights(t, func(m map[string]any) { m["thresholds"] = map[string]any{"certain": 0.5, "probable": 0.5, "margin": 0} })
+	if got, broken := matching.ReadWeights(lax); len(broken) > 0 || got.Thresholds != (linkage.Thresholds{Certain: 0.999, Probable: 0.9, Margin: 1}) {
+		t.Errorf("thresholds that were allowed once: %+v, %v", got, broken)
 	}
 	for _, raw := range []string{`[]`, `{"fields": 7}`, `{"prior": {"matches": -1}}`} {
 		if _, broken := matching.ReadWeights([]byte(raw)); len(broken) == 0 {

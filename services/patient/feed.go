@@ -16,7 +16,7 @@ import (
 type Position struct {
 	Epoch    string // the stretch of time in which transactions are numbered on
 	Snapshot string // a pg_snapshot
-	Next     uint64 // the first transaction that had not begun
+	Next     uint64 // one above the last transaction that had ended; this one and later ones may be under way
 }
 
 // ParsePosition reads the text of one.
@@ -75,14 +75,21 @@ type FeedStore interface {
 	People(ctx context.Context, tenant string, since *Position, after int64, limit int) (people feed.Page, now Position, err error)
 }
 
-// Feed tells programs of the mesh who a tenant's people are, and who of them changed. Nobody is shown to anybody by it:
-// whoever keeps the copy answers for what it shows.
+// Feed tells the program of the mesh that finds people who a tenant's are, and who of them changed. Nobody is shown to anybody by
+// it: whoever keeps the copy answers for what it shows.
 type Feed struct{ Store FeedStore }
+
+// copyist is the one program that keeps a copy of everybody: no other has a reason to read them.
+const copyist = "matching"
 
 // Page gives a part of a tenant's people.
 func (f *Feed) Page(ctx context.Context, tenant string, since *string, after int64, limit int) (feed.Page, error) {
-	if _, err := principal.RequireService(ctx); err != nil {
+	by, err := principal.RequireService(ctx)
+	if err != nil {
 		return feed.Page{}, err
+	}
+	if by.ClientID != copyist {
+		return feed.Page{}, fault.New(fault.Denied, "permission_denied", "This operation is for the program that finds people.")
 	}
 	id, err := uuid.Parse(tenant)
 	if err != nil {

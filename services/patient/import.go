@@ -51,9 +51,11 @@ const (
 	holdsInALease = 3
 	// batchTime is the longest that a batch may take.
 	batchTime = 30 * time.Second
-	// Imports under way at a time: of all tenants, and of one. Each holds some batches in memory.
+	// Imports under way at a time: of all tenants, and of one. Each holds some batches in memory. The last places are for tenants
+	// that have none under way.
 	mostImports     = 16
 	mostOfOneTenant = 4
+	firstImports    = 4
 )
 
 // Imports is the verb that stores many patients. It is safe for concurrent use.
@@ -82,7 +84,7 @@ func (i *Imports) enter(tenant string) error {
 		f := fault.New(fault.RateLimited, "too_many_imports", "The organization has too many imports under way.")
 		f.RetryAfter = i.holdEvery()
 		return f
-	case i.all == mostImports:
+	case i.all == mostImports, i.all >= mostImports-firstImports && i.tenants[tenant] > 0:
 		f := fault.Away(nil, "Too many imports are under way; try again shortly.")
 		f.Code = "too_many_imports"
 		return f

@@ -136,7 +136,7 @@ type MatchedPatientV2 struct {
 	Deceased bool   `json:"deceased"`
 }
 
-// MatchingModel What agreement and disagreement are worth. Its form is that of version 0's: read that, and change figures. Fields and levels are all there, in that order, the best agreement first, and no level speaks more for one person than a better one.
+// MatchingModel What agreement and disagreement are worth. Its form is that of version 0's: read that, and change figures. Fields and levels are all there, in that order, the best agreement first, and no level speaks more for one person than a better one. Of `thresholds`, `certain` is from 0.999 to less than 1, `probable` from 0.9 to `certain`, and `margin` from 1 to 100 bits.
 type MatchingModel = json.RawMessage
 
 // ModelPage defines model for ModelPage.
@@ -181,7 +181,7 @@ type ModelVersion struct {
 	// Example: {"ece":0.006,"method":"em","pairs":31240,"precision":0.9998,"recall":0.9971}
 	Training ModelTraining `json:"training"`
 
-	// Model What agreement and disagreement are worth. Its form is that of version 0's: read that, and change figures. Fields and levels are all there, in that order, the best agreement first, and no level speaks more for one person than a better one.
+	// Model What agreement and disagreement are worth. Its form is that of version 0's: read that, and change figures. Fields and levels are all there, in that order, the best agreement first, and no level speaks more for one person than a better one. Of `thresholds`, `certain` is from 0.999 to less than 1, `probable` from 0.9 to `certain`, and `margin` from 1 to 100 bits.
 	Model *MatchingModel `json:"model,omitempty"`
 }
 

@@ -14,8 +14,9 @@ func (r *record) writeChildren(b []byte, number func(*linkage.Text) uint32) []by
 	}
 	if len(p.Phones) > 0 {
 		b = binary.AppendUvarint(b, uint64(len(p.Phones)))
-		for _, n := range p.Phones {
+		for i, n := range p.Phones {
 			b = binary.AppendUvarint(b, uint64(n))
+			b = binary.AppendUvarint(b, r.aheads[i])
 		}
 	}
 	if len(p.Emails) > 0 {
@@ -39,7 +40,7 @@ func (r *record) writeChildren(b []byte, number func(*linkage.Text) uint32) []by
 func (r *record) readChildren(in *reader, flags int, from texts) {
 	p := &r.person
 	p.Addresses, p.Phones, p.Emails, p.Aliases, p.Identifiers = p.Addresses[:0], p.Phones[:0], p.Emails[:0], p.Aliases[:0], p.Identifiers[:0]
-	r.middles, r.others = r.middles[:0], r.others[:0]
+	r.middles, r.aheads, r.others = r.middles[:0], r.aheads[:0], r.others[:0]
 	if flags&hasAddresses != 0 {
 		for range in.uvarint() {
 			r.readPlace(in, from)
@@ -48,6 +49,7 @@ func (r *record) readChildren(in *reader, flags int, from texts) {
 	if flags&hasPhones != 0 {
 		for range in.uvarint() {
 			p.Phones = append(p.Phones, linkage.Phone(in.uvarint()))
+			r.aheads = append(r.aheads, in.uvarint())
 		}
 	}
 	if flags&hasEmails != 0 {

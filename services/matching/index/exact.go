@@ -88,12 +88,11 @@ const (
 func (e *exact) look(ctx context.Context) error {
 	ordinals, all := e.rarest()
 	if n := len(ordinals); all || n > heavy {
-		select {
-		case e.x.scans <- struct{}{}:
-			defer func() { <-e.x.scans }()
-		case <-ctx.Done():
-			return ctx.Err()
+		done, err := e.x.turn(ctx)
+		if err != nil {
+			return err
 		}
+		defer done()
 	}
 	if all {
 		return e.everybody(ctx)
@@ -109,6 +108,26 @@ func (e *exact) look(ctx context.Context) error {
 		e.x.mu.RUnlock()
 	}
 	return nil
+}
+
+// turn waits for one to go through many people. Questions of one index have one at a time, and wait for it before they wait for
+// those of all: however many a tenant asks, others' have theirs.
+func (x *Index) turn(ctx context.Context) (done func(), err error) {
+	select {
+	case x.scan <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if x.scans == nil {
+		return func() { <-x.scan }, nil
+	}
+	select {
+	case x.scans <- struct{}{}:
+		return func() { <-x.scans; <-x.scan }, nil
+	case <-ctx.Done():
+		<-x.scan
+		return nil, ctx.Err()
+	}
 }
 
 func (e *exact) everybody(ctx context.Context) error {
@@ -232,7 +251,7 @@ func (e *exact) answer() Found {
 		if e.record.read(body, &shelf); e.record.id != m.id {
 			continue
 		}
-		h := Hit{Score: 1}
+		var h Hit
 		e.record.show(e.x.words.Raw(e.record.profile), &h.Demographics)
 		found.Hits = append(found.Hits, h)
 	}

@@ -50,12 +50,12 @@ func (f *finder) find(q *Query) Found {
 	f.x.parser.Fill(&f.person, &q.Person, f.text)
 	question := &f.asked
 	q.Model.AskInto(question, &f.person, frequencies{f.x, &f.keyer}, q.Now)
-	least := bitsOf(q.MinScore)
+	least := linkage.Least(q.MinScore)
 	f.keyer.ask(&f.person, q.Now)
 	f.candidates(q, least)
 	found := Found{Second: math.Inf(-1), Truncated: f.search.truncated, Scored: len(f.ranked)}
 	for i := range f.ranked {
-		if f.ranked[i].bits >= least {
+		if linkage.Shown(f.ranked[i].bits) >= least {
 			found.Total++
 		}
 	}
@@ -64,7 +64,7 @@ func (f *finder) find(q *Query) Found {
 		found.Second = f.ranked[1].bits
 	}
 	for _, r := range f.ranked[:min(q.Limit, len(f.ranked))] {
-		if r.bits < least {
+		if linkage.Shown(r.bits) < least {
 			break
 		}
 		found.Hits = append(found.Hits, f.hit(question, r))
@@ -82,7 +82,7 @@ func (x *Index) Candidates(q Query) []int64 {
 	x.parser.Fill(&f.person, &q.Person, f.text)
 	q.Model.AskInto(&f.asked, &f.person, frequencies{x, &f.keyer}, q.Now)
 	f.keyer.ask(&f.person, q.Now)
-	f.candidates(&q, bitsOf(q.MinScore))
+	f.candidates(&q, linkage.Least(q.MinScore))
 	var ids []int64
 	for i := range f.ranked {
 		ids = append(ids, f.ranked[i].id)
@@ -101,7 +101,8 @@ const (
 // certainly so, it looks no farther for people who are in long lists alone and of whom most is damaged, or who agree elsewhere
 // nearly and are not near the best: there is no end of lists to read for them.
 func (f *finder) candidates(q *Query, least float64) {
-	certain, margin := bitsOf(q.Model.Thresholds.Certain), q.Model.Thresholds.Margin
+	const one = 53 // bits from which on a likelihood is 1
+	certain, margin := min(linkage.Least(q.Model.Thresholds.Certain), one), q.Model.Thresholds.Margin
 	least = max(least, hidden)
 	need, company := min(least, rival), slack
 	for s := &f.search; ; {
@@ -200,16 +201,10 @@ func better(a, b ranked) int {
 
 func (f *finder) hit(question *linkage.Question, r ranked) Hit {
 	f.record.read(f.x.body(r.ordinal), &f.texts)
-	h := Hit{Bits: r.bits, Score: linkage.Likelihood(r.bits)}
-	h.Evidence, h.Bits, h.Veto = question.Explain(&f.record.person)
+	h := Hit{Bits: r.bits}
+	h.Evidence, _, h.Veto = question.Explain(&f.record.person)
 	f.record.show(f.x.words.Raw(f.record.profile), &h.Demographics)
 	return h
-}
-
-// bitsOf is what a score is in bits: the least that give it.
-func bitsOf(score float64) float64 {
-	const one = 53 // from here on 1 + 2^-bits is 1
-	return min(math.Log2(score/(1-score)), one)
 }
 
 // frequencies are those of the index, to whoever holds its lock.

@@ -15,7 +15,7 @@ import (
 // Options say how an index is made. The zero value will do.
 type Options struct {
 	Parser *linkage.Parser // nil: one of its own
-	Scans  chan struct{}   // has room for the questions that may go through many people at a time, of all indexes; nil: for one
+	Scans  chan struct{}   // has room for the questions that may go through many people at a time, of all indexes; nil: one of each
 }
 
 // Index are the people of one tenant. Any number of goroutines may ask and change it.
@@ -36,19 +36,17 @@ type Index struct {
 	free     []uint32                // ordinals that nobody has
 	people   int
 
-	scans   chan struct{}
-	finders sync.Pool // *finder
-	writers sync.Pool // *writer
+	scans   chan struct{} // of all indexes, may be nil
+	scan    chan struct{} // of this one
+	finders sync.Pool     // *finder
+	writers sync.Pool     // *writer
 }
 
 // New makes an empty index.
 func New(o Options) *Index {
-	x := &Index{parser: o.Parser, seed: maphash.MakeSeed()}
+	x := &Index{parser: o.Parser, seed: maphash.MakeSeed(), scans: o.Scans, scan: make(chan struct{}, 1)}
 	if x.parser == nil {
 		x.parser = linkage.NewParser()
-	}
-	if x.scans = o.Scans; x.scans == nil {
-		x.scans = make(chan struct{}, 1)
 	}
 	x.words = vocabulary.New(x.seed, &x.lists)
 	x.places.Set(0, 0) // nobody's

@@ -31,11 +31,21 @@ func (e *exact) phones() bool {
 			continue
 		}
 		phone := linkage.ParsePhone(c.E164, c.Value)
-		if phone != 0 && !slices.Contains(e.record.person.Phones, phone) || phone == 0 && !e.other(byPhone, dialled(c)) {
+		if phone != 0 && !e.phone(phone, ahead(c.E164, phone)) || phone == 0 && !e.other(byPhone, dialled(c)) {
 			return false
 		}
 	}
 	return true
+}
+
+// phone tells whether the record has a number, in the same country where both are known to be in one.
+func (e *exact) phone(asked linkage.Phone, ahead uint64) bool {
+	for i, p := range e.record.person.Phones {
+		if has := e.record.aheads[i]; p == asked && (has == ahead || has == 0 || ahead == 0) {
+			return true
+		}
+	}
+	return false
 }
 
 func (e *exact) other(r rule, value string) bool {

@@ -14,7 +14,7 @@ func (r *record) learnOthers(d *linkage.Demographics) {
 	emails := 0
 	for i := range d.Contacts {
 		c := &d.Contacts[i]
-		switch value := linkage.Fold(c.Value); {
+		switch value, phone := linkage.Fold(c.Value), linkage.ParsePhone(c.E164, c.Value); {
 		case c.System == "email":
 			normal, instead := linkage.ParseEmail(c.Value), 0
 			if normal != "" {
@@ -24,8 +24,10 @@ func (r *record) learnOthers(d *linkage.Demographics) {
 			if value != linkage.Fold(normal) {
 				r.others = append(r.others, other{rule: byEmail, value: value, instead: instead})
 			}
-		case linkage.ParsePhone(c.E164, c.Value) == 0:
+		case phone == 0:
 			r.others = append(r.others, other{rule: byPhone, value: dialled(c)})
+		default:
+			r.aheads = append(r.aheads, ahead(c.E164, phone))
 		}
 	}
 	for i := range d.Identifiers {
@@ -49,6 +51,19 @@ func dialled(c *linkage.Contact) string {
 		}
 		return r
 	}, s)
+}
+
+// ahead is what a telephone number's international form has ahead of what is compared of it, its country's code at least: 0 when
+// there is no such form.
+func ahead(e164 string, p linkage.Phone) uint64 {
+	if e164 == "" {
+		return 0
+	}
+	n := digits(strings.TrimPrefix(e164, "+")) - uint64(p)
+	for ; p > 0; p /= 10 {
+		n /= 10
+	}
+	return n
 }
 
 func (r *record) writeOthers(b []byte) []byte {

@@ -33,7 +33,6 @@ type Found struct {
 // Hit is somebody found.
 type Hit struct {
 	Demographics linkage.Demographics // without children
-	Score        float64
 	Bits         float64
 	Veto         string
 	Evidence     []linkage.Evidence

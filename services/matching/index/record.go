@@ -16,6 +16,7 @@ type record struct {
 	deceased bool
 	others   []other
 	middles  []string // of each address: what the fold of its first line has between street and unit
+	aheads   []uint64 // of each telephone: what its international form has ahead of what is compared; 0: it has no such form
 	profile  uint32   // number of the text of the fields that are only shown
 	digits   []byte   // what texts made of digits lie in
 }
@@ -58,6 +59,7 @@ const (
 func (r *record) learn(d *linkage.Demographics) {
 	p := &r.person
 	r.id, r.deceased, r.ssn, r.born, r.others, r.middles = d.ID, d.Deceased, -1, givenDay(d.DOB), r.others[:0], r.middles[:0]
+	r.aheads = r.aheads[:0]
 	if len(d.SSNLast4) == 4 && onlyDigits(d.SSNLast4) {
 		r.ssn = int(digits(d.SSNLast4)) //nolint:gosec // four digits
 	}

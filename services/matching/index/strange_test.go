@@ -2,10 +2,14 @@ package index
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/linkage"
 )
@@ -56,6 +60,78 @@ func TestEmptyIndex(t *testing.T) {
 	cancel()
 	if _, err := x.Exact(ctx, ExactQuery{Person: linkage.Demographics{SexAtBirth: "male"}, Limit: 5}); err == nil {
 		t.Error("a question whose asker left goes on")
+	}
+}
+
+// TestATenantsScansHoldNobodyElseUp: one tenant's questions that go through everybody wait for each other, not others' for them.
+func TestATenantsScansHoldNobodyElseUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := Options{Scans: make(chan struct{}, 2)}
+		busy, quiet := New(o), New(o)
+		everybody := ExactQuery{Person: linkage.Demographics{SexAtBirth: "male"}, Limit: 5}
+		for _, x := range []*Index{busy, quiet} {
+			x.Apply([]linkage.Demographics{{ID: 1, FirstName: "Ana", SexAtBirth: "male"}})
+		}
+		done, err := busy.turn(t.Context()) // one that takes long
+		if err != nil {
+			t.Fatal(err)
+		}
+		var answered atomic.Int64
+		var wait sync.WaitGroup
+		for range 3 {
+			wait.Go(func() {
+				if found, err := busy.Exact(t.Context(), everybody); err == nil {
+					answered.Add(int64(found.Total))
+				}
+			})
+		}
+		synctest.Wait()
+		soon, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if found, err := quiet.Exact(soon, everybody); err != nil || found.Total != 1 || answered.Load() > 0 {
+			t.Errorf("another tenant's: %+v, %v; %d of the busy one's", found, err, answered.Load())
+		}
+		if _, err := busy.Exact(soon, everybody); !errors.Is(err, context.DeadlineExceeded) { // who leaves takes no turn
+			t.Error(err)
+		}
+		done()
+		wait.Wait()
+		if answered.Load() != 3 || len(o.Scans)+len(busy.scan)+len(quiet.scan) > 0 {
+			t.Errorf("%d answered, turns are still taken", answered.Load())
+		}
+	})
+}
+
+// TestATelephonesCountry: what is compared of a number is the same in several countries; exactly asked, they are told apart.
+func TestATelephonesCountry(t *testing.T) {
+	x := New(Options{})
+	reach := func(id int64, value, e164 string) linkage.Demographics {
+		return linkage.Demographics{ID: id, FirstName: "Ana", Contacts: []linkage.Contact{{System: "phone", Value: value, E164: e164}}}
+	}
+	x.Apply([]linkage.Demographics{
+		reach(1, "+44 20 7946 0958", "+442079460958"), reach(2, "2079460958", ""), // a number without a normal form is of any country
+		reach(3, "+39 06 12345678", "+390612345678"), reach(4, "+49 1511 2345678", "+4915112345678"),
+	})
+	for _, q := range []struct {
+		value, e164 string
+		want        string
+	}{
+		{"(207) 946-0958", "+12079460958", "2"},
+		{"+44 20 7946 0958", "+442079460958", "1 2"},
+		{"2079460958", "", "1 2"},
+		{"+39 6 12345678", "+39612345678", ""},
+		{"+39 06 12345678", "+390612345678", "3"},
+		{"+49 2511 2345678", "+4925112345678", ""},
+		{"+49 1511 2345678", "+4915112345678", "4"},
+	} {
+		found, err := x.Exact(context.Background(), ExactQuery{Person: linkage.Demographics{Contacts: reach(0, q.value, q.e164).Contacts}, Limit: 5})
+		got := ""
+		for _, h := range found.Hits {
+			got += fmt.Sprint(" ", h.Demographics.ID)
+		}
+		if err != nil || strings.TrimSpace(got) != q.want {
+			t.Errorf("%s finds%s, %v", q.value, got, err)
+		}
 	}
 }
 

@@ -1,5 +1,5 @@
-// Package store keeps in PostgreSQL what matching has to remember: its audit entries until they are carried away, and
-// which tenants are asked about. It holds no patient.
+// Package store keeps in PostgreSQL what matching has to remember: tenants' models and which of them is active, its audit entries
+// until they are carried away, and which tenants are asked about. It holds no patient.
 package store
 
 import (

@@ -71,8 +71,16 @@ func TestProgramsReadTheFeed(t *testing.T) {
 			t.Errorf("%s: %d", query, got.status)
 		}
 	}
-	s.who = principal.Principal{Kind: principal.APIKey, TenantID: tenant, Permissions: principal.All}
-	if got := read(""); got.status != 403 {
-		t.Errorf("a caller: %d", got.status)
+	for name, who := range map[string]principal.Principal{
+		"a caller":                 {Kind: principal.APIKey, TenantID: tenant, Permissions: principal.All},
+		"a caller called so":       {Kind: principal.Client, TenantID: tenant, ClientID: "matching", Permissions: principal.All},
+		"another program":          {Kind: principal.Service, ClientID: "attachment"},
+		"a program without a name": {Kind: principal.Service},
+	} {
+		*s.river = river{}
+		s.who = who
+		if got := read(""); got.status != 403 || *s.river != (river{}) {
+			t.Errorf("%s: %d", name, got.status)
+		}
 	}
 }

@@ -403,6 +403,35 @@ func TestAFailureInTheMiddle(t *testing.T) {
 	}
 }
 
+// What was under way with a batch that fails, and is stored, is told.
+func TestWhatIsStoredBesideAFailureIsTold(t *testing.T) {
+	t.Parallel()
+	first, second := make(chan struct{}), make(chan struct{})
+	c := &crowd{}
+	c.before = func(newcomers []patient.Newcomer) error { // the first fails once the second has been stored, which another one follows
+		switch newcomers[0].Line {
+		case 1:
+			close(first)
+			<-second
+			return fault.Away(nil, "Away.")
+		case 1001:
+			<-first
+		case 2001:
+			close(second)
+		}
+		return nil
+	}
+	got := takeUnder(t, some("k"), imports(c), writer(), strings.NewReader(many(100_000)))
+	if len(c.seen) < 1000 || len(got) != len(c.seen)+1 || got[len(got)-1] != "0  503 unavailable" {
+		t.Fatalf("%d lines, at last %s, %d stored", len(got), got[len(got)-1], len(c.seen))
+	}
+	for n, line := range got[:len(got)-1] {
+		if line != fmt.Sprintf("%d  is %d", n+1001, n+2001) {
+			t.Fatalf("line %d is %s", n+1, line)
+		}
+	}
+}
+
 // When the program is about to end, what has come is stored, and the rest is told to come again.
 func TestLeaving(t *testing.T) {
 	t.Parallel()
@@ -527,25 +556,37 @@ func TestImportsUnderWayAreFew(t *testing.T) {
 		}, err
 	}
 	var ends []func()
-	for n := range 16 {
-		end, err := begin(strconv.Itoa(n / 4))
+	take := func(tenant string) {
+		end, err := begin(tenant)
 		if err != nil {
-			t.Fatal(n, err)
+			t.Fatal(tenant, err)
 		}
 		ends = append(ends, end)
+	}
+	for n := range 12 {
+		take(strconv.Itoa(n / 4))
 	}
 	if _, err := begin("0"); !fault.Is(err, fault.RateLimited) {
 		t.Errorf("a fifth of one: %v", err)
 	}
+	take("3")
+	if _, err := begin("3"); !fault.Is(err, fault.Unavailable) {
+		t.Errorf("a second of one where only first ones have room: %v", err)
+	}
+	for n := range 3 {
+		take(strconv.Itoa(4 + n))
+	}
 	if _, err := begin("9"); !fault.Is(err, fault.Unavailable) {
 		t.Errorf("a seventeenth: %v", err)
 	}
-	ends[0]()
-	end, err := begin("0")
-	if err != nil {
-		t.Errorf("after one has ended: %v", err)
+	for _, end := range ends[8:13] { // the third tenant's, and the fourth's one
+		end()
 	}
-	for _, end := range append(ends[1:], end) {
+	ends = append(ends[:8:8], ends[13:]...)
+	ends[0]()
+	ends = ends[1:]
+	take("0")
+	for _, end := range ends {
 		end()
 	}
 }

@@ -34,25 +34,29 @@ type batch struct {
 	err             error // nothing is known of them
 }
 
-// answer writes what became of each line, and at the end of all; where it cannot be told, why.
+// answer writes what became of each line, and at the end of all; where it cannot be told, why. After a batch of which nothing is
+// known those that were under way with it are told still: they are stored, and whoever imports the rest must know them.
 func (f *flow) answer() {
 	go f.work()
 	var created, failed int64
-	var err error
+	var err, gone error
 	for turn := range f.turns {
 		b := <-turn
-		if err == nil {
-			if err = b.err; err == nil {
-				_, err = f.out.Write(b.answer)
-			} else {
-				f.tell(err)
-			}
-			created, failed = created+b.created, failed+b.failed
+		created, failed = created+b.created, failed+b.failed
+		switch {
+		case b.err == nil && gone == nil:
+			_, gone = f.out.Write(b.answer)
+		case b.err != nil && err == nil && gone == nil:
+			err = b.err
+			f.tell(err)
 		}
-		if err != nil {
+		if err != nil || gone != nil {
 			f.in.stop()
 		}
 		<-f.places
+	}
+	if err == nil {
+		err = gone
 	}
 	if end := f.run.End(); end != nil { // whoever repeats it waits a little longer
 		f.Logger.WarnContext(f.ctx, "an import's key is not free yet", "error", end.Error())

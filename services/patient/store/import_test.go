@@ -357,11 +357,11 @@ func TestRowLevelSecurityHidesImports(t *testing.T) {
 	}
 }
 
-// What imports kept expires with the keys.
+// What imports kept expires with the keys, but for what one of them that is under way was begun with.
 func TestExpiredImportsAreSwept(t *testing.T) {
 	s, database := open(t)
 	by := somebody()
-	for _, value := range []string{"old", "new"} {
+	for _, value := range []string{"old", "new", "repeated"} {
 		if err := s.BeginImport(t.Context(), patient.Run{Key: keyed(by, value), Holder: uuid.Must(uuid.NewV7()), Lease: time.Minute}); err != nil {
 			t.Fatal(err)
 		}
@@ -369,9 +369,10 @@ func TestExpiredImportsAreSwept(t *testing.T) {
 	}
 	conn := admin(t, database)
 	for _, age := range []string{
-		`UPDATE patient_import SET created_at = now() - interval '25 hours' WHERE key = 'old'`,
+		`UPDATE patient_import SET created_at = now() - interval '25 hours' WHERE key <> 'new'`,
 		`UPDATE patient_import_run SET until = now() - interval '25 hours' WHERE key = 'old'`,
-		`UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key = 'old'`,
+		`UPDATE idempotency_key SET created_at = now() - interval '25 hours' WHERE key <> 'new'`,
+		`UPDATE patient_import_run SET until = now() + interval '1 hour' WHERE key = 'repeated'`,
 	} {
 		if _, err := conn.Exec(t.Context(), age); err != nil {
 			t.Fatal(err)
@@ -381,7 +382,7 @@ func TestExpiredImportsAreSwept(t *testing.T) {
 	defer stop()
 	go func() { _ = s.Sweep(ctx) }()
 	for {
-		rows, err := conn.Query(ctx, `SELECT key FROM patient_import UNION ALL SELECT key FROM patient_import_run UNION ALL SELECT key FROM idempotency_key`)
+		rows, err := conn.Query(ctx, `SELECT key FROM patient_import UNION ALL SELECT key FROM patient_import_run UNION ALL SELECT key FROM idempotency_key ORDER BY key`)
 		if err != nil {
 			t.Fatal("they are still there")
 		}
@@ -389,7 +390,7 @@ func TestExpiredImportsAreSwept(t *testing.T) {
 		if err != nil {
 			t.Fatal("they are still there")
 		}
-		if strings.Join(keys, " ") == "new new new" {
+		if strings.Join(keys, " ") == "new new new repeated repeated" {
 			return
 		}
 	}

@@ -29,11 +29,11 @@ func steps() []float64 { return []float64{2, 1.25, 1.1} }
 const turning = 1.58
 
 // calibrated turns the dials until the scores of the pairs surprise least. It never lets an answer be certain more easily
-// than the model did, and not where one of these was wrong.
-func (p *People) calibrated(raw *linkage.Model, list []asked) (*linkage.Model, error) {
+// than the model did, and not where one of these was wrong; left are those whom that does not help.
+func (p *People) calibrated(raw *linkage.Model, list []asked) (model *linkage.Model, left int, err error) {
 	best, err := clone(raw)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
 	least := p.cost(best, raw, list)
 	for _, step := range steps() {
@@ -43,7 +43,7 @@ func (p *People) calibrated(raw *linkage.Model, list []asked) (*linkage.Model, e
 				for _, by := range []float64{step, 1 / step} {
 					next, err := clone(best)
 					if err != nil {
-						return nil, err
+						return nil, 0, err
 					}
 					*d.of(next) = min(max(*d.of(next)*by, d.low), d.high)
 					if cost := p.cost(next, raw, list); cost < least-1e-6 {
@@ -53,8 +53,9 @@ func (p *People) calibrated(raw *linkage.Model, list []asked) (*linkage.Model, e
 			}
 		}
 	}
-	p.raise(best, list)
-	return clone(best)
+	left = p.raise(best, list)
+	model, err = clone(best)
+	return model, left, err
 }
 
 // cost is how much the pairs surprise, and how far the dials were turned.
@@ -73,14 +74,20 @@ func (p *People) cost(m, from *linkage.Model, list []asked) (sum float64) {
 	return sum
 }
 
-// raise lifts the score from which on an answer is certain above those that were wrong.
-func (p *People) raise(m *linkage.Model, list []asked) {
+// raise lifts the score from which on an answer is certain above those that were wrong. Left are those with a score of 1, above
+// which there is nothing.
+func (p *People) raise(m *linkage.Model, list []asked) (left int) {
 	var a answers
 	for _, of := range list {
 		a = p.ask(m, of, a.bits)
 		if first, certain := p.certain(m, of, a); certain && !p.same(of.question, first) {
 			_, bits, _ := a.Explain(&p.persons[first])
-			m.Thresholds.Certain = min(math.Nextafter(linkage.Likelihood(bits), 2), 1)
+			score := linkage.Likelihood(bits)
+			if score >= linkage.MostCertain {
+				left++
+			}
+			m.Thresholds.Certain = min(math.Nextafter(score, 2), linkage.MostCertain)
 		}
 	}
+	return left
 }

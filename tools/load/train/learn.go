@@ -195,11 +195,12 @@ func (l *Learnt) count(p *People, labels []Label, o Options) error {
 	if err != nil {
 		return err
 	}
-	if l.Model, err = p.calibrated(raw, t.questions(toCalibrate)); err != nil {
+	var left int
+	if l.Model, left, err = p.calibrated(raw, t.questions(toCalibrate)); err != nil {
 		return err
 	}
 	test := t.questions(toTest)
 	l.Before, l.After, l.Standard = p.measure(l.Active, test), p.measure(l.Model, test), p.measure(l.Default, test)
-	l.Reasons = worse(l.Before, l.After)
+	l.Reasons = append(worse(l.Before, l.After), beyond(left)...)
 	return nil
 }

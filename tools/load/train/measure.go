@@ -219,6 +219,14 @@ func worse(before, after Measure) (reasons []string) {
 	return reasons
 }
 
+// beyond tells of wrong answers, of those that a model was calibrated by, that no threshold keeps from being certain.
+func beyond(left int) []string {
+	if left == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%d answers that are wrong have a score of 1, and are graded certain whatever the threshold", left)}
+}
+
 // unlikelier tells the same where the truth is not known.
 func unlikelier(before, after Measure) []string {
 	if after.Pairs == 0 {

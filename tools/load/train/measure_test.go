@@ -224,11 +224,40 @@ func TestWhereCertainAnswersAreWrongFewerAreCertain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p.raise(raised, list)
+	if left := p.raise(raised, list); left > 0 {
+		t.Errorf("%d are certain still", left)
+	}
 	if after := p.measure(raised, list); before.WrongCertain < 100 || after.WrongCertain > 0 || raised.Thresholds.Probable != m.Thresholds.Probable {
 		t.Errorf("%d wrong, then %d, from %v", before.WrongCertain, after.WrongCertain, raised.Thresholds.Certain)
 	}
 	if faults := raised.Validate(); len(faults) > 0 {
 		t.Error(faults)
+	}
+}
+
+// From some bits on a score is 1, above which nothing is: a model that is wrong there is told to be worse.
+func TestWhatIsWrongAtAScoreOfOne(t *testing.T) {
+	t.Parallel()
+	records := madeUp(t, synth.Options{Seed: 36, People: 300}, func(n int64) string { return "a" + strconv.FormatInt(n, 10) })
+	doubles := madeUp(t, synth.Options{Seed: 36, People: 300}, func(n int64) string { return "b" + strconv.FormatInt(n, 10) })
+	p := NewPeople(append(records, doubles...), 0, 0)
+	var list []asked
+	for i := range records {
+		list = append(list, asked{int32(i), []int32{int32(i + len(records))}})
+	}
+	m, err := clone(linkage.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Calibration.Scale = 3
+	left := p.raise(m, list)
+	if after := p.measure(m, list); left == 0 || after.WrongCertain != left {
+		t.Errorf("%d are told, %d are wrong", left, after.WrongCertain)
+	}
+	if faults := m.Validate(); len(faults) > 0 {
+		t.Error(faults)
+	}
+	if reasons := beyond(left); len(reasons) != 1 || len(beyond(0)) != 0 {
+		t.Errorf("%d: %q", left, reasons)
 	}
 }

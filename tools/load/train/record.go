@@ -66,8 +66,9 @@ type rawText struct {
 // frequencies are those of a tenant, as far as some of its people tell.
 type frequencies struct {
 	parser  *linkage.Parser
-	size    int // of the tenant
-	counted int // of its people
+	usual   linkage.Frequency // what a sample does not tell of a tenant's people, so many people of the Census do
+	size    int               // of the tenant
+	counted int               // of its people
 	bearers map[rawText]int
 	born    map[linkage.Date]int
 }
@@ -75,7 +76,7 @@ type frequencies struct {
 var _ linkage.Frequencies = (*frequencies)(nil)
 
 func count(persons []linkage.Person, size int, parser *linkage.Parser) *frequencies {
-	f := &frequencies{parser: parser, size: size, counted: len(persons), bearers: map[rawText]int{}, born: map[linkage.Date]int{}}
+	f := &frequencies{parser: parser, usual: linkage.Default().Frequency, size: size, counted: len(persons), bearers: map[rawText]int{}, born: map[linkage.Date]int{}}
 	for i := range persons {
 		p := &persons[i]
 		f.born[p.DOB]++
@@ -108,13 +109,6 @@ func (f *frequencies) count(kind linkage.Kind, t *linkage.Text) {
 // People is linkage.Frequencies'.
 func (f *frequencies) People() int { return f.size }
 
-// What a sample does not tell of a tenant's people, these many people of the Census do, and days of birth spread over so many.
-const (
-	censusPeople = 300
-	datePeople   = 3000
-	birthdays    = 30000
-)
-
 // Bearers is linkage.Frequencies'.
 func (f *frequencies) Bearers(kind linkage.Kind, part string) int {
 	if kind == linkage.Plain {
@@ -126,7 +120,7 @@ func (f *frequencies) Bearers(kind linkage.Kind, part string) int {
 	}
 	usual, people := 0.0, 0.0
 	if kind == linkage.Given || kind == linkage.Family {
-		usual, people = f.parser.Share(kind, part), censusPeople
+		usual, people = f.parser.Share(kind, part), float64(f.usual.Names)
 	}
 	return f.scaled(float64(borne), usual, people)
 }
@@ -136,7 +130,7 @@ func (f *frequencies) Born(d linkage.Date) int {
 	if f.counted >= f.size {
 		return f.born[d]
 	}
-	return f.scaled(float64(f.born[d]), 1./birthdays, datePeople)
+	return f.scaled(float64(f.born[d]), 1/f.usual.Days, float64(f.usual.Dates))
 }
 
 // scaled is how many of all of the tenant's people have what so many of those counted have.

@@ -24,6 +24,9 @@ import (
 	"github.com/patient-mesh/patient-mesh/services/matching/store"
 )
 
+// scansAtOnce is how many exact finds may go through many people at a time, one of each tenant.
+const scansAtOnce = 2
+
 func main() { run.Main(run.Program{Name: "matching", Serve: serve, Migrate: migrate}) }
 
 func migrate(ctx context.Context) error {
@@ -51,7 +54,7 @@ func serve(ctx context.Context) error {
 	defer db.Close()
 
 	kept := store.New(db)
-	parts := index.Options{Parser: linkage.NewParser(), Scans: make(chan struct{}, 1)}
+	parts := index.Options{Parser: linkage.NewParser(), Scans: make(chan struct{}, scansAtOnce)}
 	indexes, err := replica.New(peer.NewPeople(p.Peers.Caller("patient", p.Keyring, p.Name)), kept,
 		func() *index.Index { return index.New(parts) }, p.Logger,
 		replica.Options{Memory: c.indexMemory(), Loads: c.IndexLoads, WarmUp: c.WarmUp})

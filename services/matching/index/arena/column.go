@@ -35,19 +35,6 @@ func (c *Column[T]) Set(i uint32, v T) {
 	c.n++
 }
 
-// Truncate drops the numbers from an index on.
-func (c *Column[T]) Truncate(n int) {
-	if n >= c.n {
-		return
-	}
-	c.n = n
-	c.pieces = c.pieces[:(n+pieceSize-1)>>pieceBits]
-	if n > 0 {
-		last := &c.pieces[len(c.pieces)-1]
-		*last = (*last)[:n-(len(c.pieces)-1)<<pieceBits]
-	}
-}
-
 // Pieces are the numbers in runs, in order: for whoever reads all.
 func (c *Column[T]) Pieces() [][]T { return c.pieces }
 

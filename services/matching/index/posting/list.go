@@ -28,11 +28,3 @@ func (l List) Append(to []uint32, most int) []uint32 {
 	}
 	return to
 }
-
-// Touch reads where the numbers begin, as Lists.Touch does for the list.
-func (l List) Touch() uint32 {
-	if l.in == nil {
-		return 0
-	}
-	return l.in.words[l.at]
-}

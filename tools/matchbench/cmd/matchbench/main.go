@@ -5,6 +5,7 @@
 //	matchbench --only accuracy --sets febrl3     a part
 //	matchbench --only latency --people 10000000  a big tenant
 //	matchbench --offline --seed 1                the model alone, in this process: what tuning looks at
+//	matchbench --offline --index --certain 200000  by the index, and whether anybody is certain who is not the one
 package main
 
 import (
@@ -52,12 +53,16 @@ func run(args []string) error {
 	out := flags.String("out", "", "folder to write RESULTS.md and plots to")
 	indexed := flags.Bool("index", false, "with --offline: by the index instead of everybody")
 	offline := flags.Bool("offline", false, "weigh in this process, without a mesh")
+	certain := flags.Int("certain", 200_000, "with --offline --index: people who are asked for to count certain answers that are wrong; 0: none")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	o.Sets, o.Only = strings.Split(*sets, ","), strings.Split(*only, ",")
 	if *offline {
-		return weigh(ctx, o, *indexed)
+		if err := weigh(ctx, o, *indexed); err != nil || !*indexed || *certain <= 0 {
+			return err
+		}
+		return count(ctx, *certain, o.Seed)
 	}
 	if *out != "" {
 		o.Plots = filepath.Join(*out, "plots")
@@ -79,6 +84,9 @@ func weigh(ctx context.Context, o matchbench.Options, indexed bool) error {
 	out := tabwriter.NewWriter(os.Stdout, 0, 8, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(out, "set\tasked\tpairs\tprecision\trecall\tF1\tbest F1\tat\tR@P99\ttop1\tcertain\twrong\tof true\tECE\tECE≥.5\tseen\tlost\ttook\t")
 	for _, name := range o.Sets {
+		if name == "" {
+			continue
+		}
 		set, err := matchbench.Load(name, o.Seed)
 		if err != nil {
 			return err
@@ -99,4 +107,16 @@ func weigh(ctx context.Context, o matchbench.Options, indexed bool) error {
 			m.F1, m.BestF1, m.BestAt, m.RecallAt99, m.Top1, m.Certain, m.CertainWrong, m.CertainOf, m.Calibration, m.CalibrationUpper, m.Seen, lost, time.Since(began).Round(time.Millisecond))
 	}
 	return out.Flush()
+}
+
+// count prints how many answers are graded certain and are not.
+func count(ctx context.Context, people int, seed uint64) error {
+	began := time.Now()
+	c, err := matchbench.Certain(ctx, linkage.Default(), people, seed)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("certain: %d of %d asked, of %d records; %d wrong: fewer than 1 in %.0f are, with 95 %% confidence; took %s\n", //nolint:forbidigo // what was asked for
+		c.Certain, c.Asked, c.People, c.Wrong, 1/c.Bound(), time.Since(began).Round(time.Millisecond))
+	return nil
 }
