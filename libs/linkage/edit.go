@@ -64,7 +64,7 @@ func mostSimilar(a, b string) float64 {
 	common := float64(min(len(a)-bits.OnesCount32(x&^y), len(b)-bits.OnesCount32(y&^x)))
 	jaro := (common/float64(len(a)) + common/float64(len(b)) + 1) / 3
 	same := 0
-	for same < 4 && same < len(a) && a[same] == b[same] {
+	for same < min(4, len(a), len(b)) && a[same] == b[same] {
 		same++
 	}
 	return jaro + float64(same)*0.1*(1-jaro)
