@@ -8,7 +8,7 @@ import (
 
 // Threshold is the score from which an answer counts as "the same person": one for all sets. It is what somebody would ask for
 // (minScore) who looks at the answers before acting on them; at find's own 0.5 more of the answers are right and some are missed.
-const Threshold = 0.25
+const Threshold = 0.3
 
 // usual is the score from which find shows answers when nobody says otherwise.
 const usual = 0.5

@@ -46,7 +46,8 @@ const (
 	mostScored = 400
 	mostLists  = 64
 
-	glanced = 20_000 // with no more people everybody is glanced at
+	glanced     = 20_000 // with no more people everybody is glanced at
+	mostGlanced = 2500   // and so many are scored
 )
 
 // likely is a candidate with the most that it can be worth.
@@ -174,11 +175,15 @@ func (s *search) choose() {
 // best are the likeliest of some, the likeliest first. What the others can reach is remembered.
 func (s *search) best(of []likely) []likely {
 	slices.SortFunc(of, func(a, b likely) int { return cmp.Compare(b.most, a.most) })
-	if len(of) <= mostScored {
+	most := mostScored
+	if s.everybody {
+		most = mostGlanced
+	}
+	if len(of) <= most {
 		return of
 	}
-	s.cut = max(s.cut, of[mostScored].most)
-	return of[:mostScored]
+	s.cut = max(s.cut, of[most].most)
+	return of[:most]
 }
 
 // judge takes somebody for a candidate who can be an answer.
