@@ -28,15 +28,12 @@ type tenant[P People] struct {
 	failing  bool
 	full     time.Time // until then there is no room for it
 
-	flying bool       // somebody flies for it, or waits to
+	flying bool       // somebody flies for it
 	next   *flight[P] // has not left yet
-	left   time.Time  // when the last one did
-	shared bool       // several had boarded it
 }
 
 // flight is one way to the source and back, for all who boarded it before it left.
 type flight[P People] struct {
-	boarded int               // how many wait for it
 	span    trace.SpanContext // of who boarded first
 	loading atomic.Bool       // it loads, or waits for a load
 	landed  chan struct{}
@@ -65,9 +62,7 @@ func (r *Replica[P]) board(ctx context.Context, id string, remembered bool) (*fl
 	if now.Before(t.full) {
 		return nil, unavailable(nil, CodeFull)
 	}
-	f := r.seat(ctx, t)
-	f.boarded++
-	return f, nil
+	return r.seat(ctx, t), nil
 }
 
 var errEnded = errors.New("the replica has ended")
@@ -102,31 +97,14 @@ func (r *Replica[P]) fly(t *tenant[P]) {
 	}
 }
 
-// apart is how long after one that was shared a tenant's next flight leaves. Whoever comes in between shares that, too: where
-// thousands ask a second there are several times fewer, and who asks alone never waits.
-const apart = 2 * time.Millisecond
-
-// leave shuts the doors of the next flight when it is time; nil: nobody waits for one.
+// leave shuts the doors of the next flight; nil: nobody waits for one.
 func (r *Replica[P]) leave(t *tenant[P]) *flight[P] {
-	r.mu.Lock()
-	wait := apart - r.o.Now().Sub(t.left)
-	if t.next == nil || !t.shared {
-		wait = 0
-	}
-	r.mu.Unlock()
-	if wait > 0 {
-		select {
-		case <-time.After(wait):
-		case <-r.life.Done():
-		}
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	f := t.next
 	t.flying, t.next = f != nil, nil
 	if f != nil {
 		f.loading.Store(!t.loaded)
-		t.left, t.shared = r.o.Now(), f.boarded > 1
 	}
 	return f
 }

@@ -94,7 +94,6 @@ func TestFindsShareTheNextPull(t *testing.T) {
 				t.Error(err)
 			}
 		})
-		time.Sleep(10 * time.Millisecond) // it has left
 		synctest.Wait()
 		s.write("a", person(1, "after"))
 		for range 50 {
@@ -106,44 +105,6 @@ func TestFindsShareTheNextPull(t *testing.T) {
 		finds.Wait()
 		asked(t, s, "a@01", "b@", "a@01")
 		sees(t, r, "a", map[int64]string{1: "after"})
-	})
-}
-
-// After a pull that several shared the next one waits a little for more. Who asks alone does not wait.
-func TestPullsThatAreSharedLeaveApart(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := newSource()
-		r := start(t, s, &uses{}, replica.Options{})
-		sees(t, r, "a", map[int64]string{})
-		s.asks()
-		began := time.Now()
-		for range 10 {
-			sees(t, r, "a", map[int64]string{})
-		}
-		if n := len(s.asks()); n != 10 || time.Since(began) > 0 {
-			t.Errorf("%d pulls for ten who ask one after the other, %v", n, time.Since(began))
-		}
-
-		release := s.hold("a")
-		var finds sync.WaitGroup
-		for i := range 50 {
-			finds.Go(func() {
-				time.Sleep(time.Duration(i) * 20 * time.Microsecond)
-				name := strconv.Itoa(i)
-				s.write("a", person(int64(i+1), name))
-				if got, err := find(t, r, "a"); err != nil || got[int64(i+1)] != name {
-					t.Errorf("%d: %v, %v", i, got, err)
-				}
-			})
-			if i == 10 {
-				time.Sleep(200 * time.Microsecond)
-				release()
-			}
-		}
-		finds.Wait()
-		if n := len(s.asks()); n != 3 { // of the first, of those who came meanwhile, and of all others
-			t.Errorf("%d pulls", n)
-		}
 	})
 }
 
