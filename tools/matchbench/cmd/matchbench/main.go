@@ -45,7 +45,7 @@ func run(args []string) error {
 	flags.StringVar(&o.BinDir, "bin", "bin", "where the six programs are")
 	flags.StringVar(&o.Dir, "dir", "", "state folder of a mesh of its own; default a new one that is removed afterwards")
 	flags.Int64Var(&o.People, "people", 1_000_000, "in the big tenant")
-	flags.IntVar(&o.Sample, "sample", 2000, "records of a set that are asked at most")
+	flags.IntVar(&o.Sample, "sample", 5000, "records of a set that are asked at most")
 	flags.IntVar(&o.Typos, "typos", 5000, "records with one error that are asked of the big tenant")
 	flags.Uint64Var(&o.Seed, "seed", matchbench.Seed, "of the people made up; whoever tunes takes another")
 	flags.IntVar(&o.Asking, "connections", 16, "that ask at a time")
