@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
 	"go.opentelemetry.io/otel"
@@ -82,6 +83,7 @@ func (t *Telemetry) traces(ctx context.Context, about *resource.Resource, push b
 
 func (t *Telemetry) metrics(ctx context.Context, about *resource.Resource, push bool) error {
 	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) // processor, memory, files
 	scrape, err := exporter.New(exporter.WithRegisterer(registry))
 	if err != nil {
 		return fmt.Errorf("metric exporter: %w", err)

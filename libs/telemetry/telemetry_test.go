@@ -54,8 +54,10 @@ func TestMetricsCanBeScraped(t *testing.T) {
 	defer tel.Close(t.Context())
 	w := httptest.NewRecorder()
 	tel.Metrics.ServeHTTP(w, httptest.NewRequestWithContext(t.Context(), "GET", "/metrics", nil))
-	if !strings.Contains(w.Body.String(), "go_goroutine") {
-		t.Errorf("no runtime metrics: %s", w.Body)
+	for _, family := range []string{"go_goroutine", "process_cpu_seconds_total"} {
+		if !strings.Contains(w.Body.String(), family) {
+			t.Errorf("no %s: %s", family, w.Body)
+		}
 	}
 }
 
