@@ -116,6 +116,29 @@ example: ## start the example application beside the running mesh: launch it fro
 	@go build -o bin/ ./tools/example/cmd/example
 	@exec bin/example $(ARGS)
 
+# What the images are called, and what they say of themselves.
+IMAGE_PREFIX  ?= patient-mesh
+IMAGE_TAG     ?= local
+IMAGE_CREATED := $(shell git show -s --format=%cI HEAD 2>/dev/null || echo 1970-01-01T00:00:00Z)
+IMAGE_ENV      = IMAGE_PREFIX='$(IMAGE_PREFIX)' IMAGE_TAG='$(IMAGE_TAG)' IMAGE_VERSION='$(VERSION)' IMAGE_CREATED='$(IMAGE_CREATED)' \
+	IMAGE_REVISION='$(shell git rev-parse HEAD 2>/dev/null || echo unknown)'
+
+.PHONY: images
+images: ## build the container images of the six programs, and of what prepares a mesh for them, without a network
+	@docker compose version >/dev/null 2>&1 || { echo 'make images needs Docker with Compose v2'; exit 1; }
+	go run ./tools/image/cmd/image -out .bin/image -version '$(VERSION)'
+	@$(IMAGE_ENV) IMAGE_CONTEXT='$(CURDIR)/.bin/image' IMAGE_DOCKERFILE='$(CURDIR)/Dockerfile' IMAGE_BINARIES=prebuilt \
+		docker compose -f compose/compose.yaml --profile full build
+	@for p in gateway identity tenant patient attachment matching setup; do \
+		docker tag '$(IMAGE_PREFIX)'/$$p:'$(IMAGE_TAG)' '$(IMAGE_PREFIX)'/$$p:'$(VERSION)'; done
+	@docker images --format 'table {{.Repository}}:{{.Tag}}\t{{.Size}}' | grep -E "^REPO|^$(IMAGE_PREFIX)/.*:$(IMAGE_TAG)[[:space:]]"
+
+.PHONY: test-deploy
+test-deploy: ## deploy the mesh with Docker Compose, call it, break it, take it down and up; skipped where there is no engine
+	@if docker version >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory images && DEPLOY_TEST=1 go test -vet=off -count=1 -v -timeout 45m ./tools/deploy; \
+	else echo 'test-deploy: skipped, since there is no Docker engine with Compose here'; fi
+
 .PHONY: tidy
 tidy: ## go mod tidy in all modules, with one version of each library
 	@for m in $(MODULES); do (cd $$m && GOWORK=off go mod tidy) || exit 1; done

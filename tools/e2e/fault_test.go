@@ -25,6 +25,7 @@ func private(t *testing.T) *mesh.Mesh {
 // privateWith is private with further options.
 func privateWith(t *testing.T, o mesh.Options) *mesh.Mesh {
 	t.Helper()
+	inside(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	o.Dir, o.GatewayAddr, o.BinDir, o.Say = t.TempDir(), "127.0.0.1:0", binaries(), func(line string) { t.Log(line) }
