@@ -62,15 +62,12 @@ func (p *Peer) pick(avoid *instance) (i *instance, done func(error)) {
 // choose takes the less busy of two that are drawn by their weights (Mitzenmacher 2001); where its breaker is open, any
 // other.
 func choose(list []*instance, avoid *instance) (i *instance, done func(error)) {
-	var first *instance
-	switch a := draw(list, avoid); {
-	case a == nil:
+	first := draw(list, avoid)
+	if first == nil {
 		return nil, nil
-	default:
-		first = a
-		if b := draw(list, a); b != nil && b != avoid && busier(a, b) {
-			first = b
-		}
+	}
+	if second := draw(list, first); second != nil && second != avoid && busier(first, second) {
+		first = second
 	}
 	if done, err := first.breaker.Allow(); err == nil {
 		return first, done

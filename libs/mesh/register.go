@@ -149,7 +149,7 @@ func ownHost(consul string) (string, error) {
 		consul = net.JoinHostPort(consul, "8500")
 	}
 	if conn, err := net.Dial("udp", consul); err == nil { //nolint:noctx // it sends nothing
-		defer conn.Close()
+		defer conn.Close() //nolint:errcheck // nothing was sent
 		host, _, err := net.SplitHostPort(conn.LocalAddr().String())
 		return host, err
 	}

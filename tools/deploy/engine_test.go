@@ -67,7 +67,7 @@ func has(ctx context.Context, image string) bool {
 
 // run gives all that a command said.
 func run(ctx context.Context, env []string, words ...string) (string, error) {
-	command := exec.CommandContext(ctx, words[0], words[1:]...) //nolint:gosec // our own words
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
 	command.Env = append(os.Environ(), env...)
 	var out bytes.Buffer
 	command.Stdout, command.Stderr = &out, &out
@@ -78,7 +78,7 @@ func run(ctx context.Context, env []string, words ...string) (string, error) {
 // free is a port that nobody listens at.
 func free(t *testing.T) int {
 	t.Helper()
-	ln, err := net.Listen("tcp", "127.0.0.1:0") //nolint:noctx // closed at once
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -101,11 +101,11 @@ func newProject(t *testing.T) *project {
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	for _, folder := range []string{"identity", "attachment"} {
 		path := filepath.Join(dir, folder)
-		if err := errors.Join(os.Mkdir(path, 0o755), os.Chmod(path, 0o777)); err != nil { //nolint:gosec // another user writes there
+		if err := errors.Join(os.Mkdir(path, 0o755), os.Chmod(path, 0o777)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	err = errors.Join(os.Chmod(dir, 0o755), //nolint:gosec // as above
+	err = errors.Join(os.Chmod(dir, 0o755),
 		os.Symlink("identity/mail", filepath.Join(dir, "mail")), os.Symlink("attachment/blobs", filepath.Join(dir, "blobs")))
 	if err != nil {
 		t.Fatal(err)

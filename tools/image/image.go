@@ -55,7 +55,7 @@ func Make(ctx context.Context, o Options) error {
 	for _, p := range Programs() {
 		arguments = append(arguments, p.Package)
 	}
-	build := exec.CommandContext(ctx, "go", arguments...) //nolint:gosec // our own words
+	build := exec.CommandContext(ctx, "go", arguments...)
 	build.Dir, build.Stdout, build.Stderr = o.Source, o.Log, o.Log
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if err := build.Run(); err != nil {
@@ -86,7 +86,7 @@ var errNoRoots = errors.New("no certificates of authorities on this machine: ins
 
 // system is what a program expects of the machine: a user's name, and whom TLS trusts.
 func system(etc string) error {
-	files := map[string]string{
+	files := map[string]string{ //nolint:gosec // names of users, no credential
 		"passwd": "root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n",
 		"group":  "root:x:0:\nnonroot:x:65532:\n",
 	}
