@@ -2,6 +2,7 @@ package mesh
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"net/netip"
@@ -15,8 +16,9 @@ import (
 // Service of Kubernetes has. Without it a name stands for one instance, whatever is behind it.
 const namePrefix = "dns:"
 
-// Names is a directory that asks DNS again and again. While DNS does not answer, or knows nobody, it keeps the last list
-// it was told, as Consul's does: a name without addresses is more often a fault of the registry than of all instances.
+// Names is a directory that asks DNS again and again. While DNS does not answer it keeps the last list, and for a while
+// when it says that there is nobody, as Consul's does: a name without addresses is more often a probe that fails
+// everywhere at once than the end of all instances. DNS tells neither zones nor weights.
 type Names struct {
 	peers  Static
 	lookup func(ctx context.Context, network, host string) ([]netip.Addr, error)
@@ -48,12 +50,12 @@ func (n *Names) Close() {
 
 // Watch calls update before it returns, unless DNS keeps it waiting: a program that says that it can serve should know
 // its neighbours.
-func (n *Names) Watch(service string, update func([]string)) {
+func (n *Names) Watch(service string, update func([]Endpoint)) {
 	if !slices.ContainsFunc(n.peers[service], isName) {
 		n.peers.Watch(service, update)
 		return
 	}
-	w := &nameWatch{names: n, service: service, update: update, last: map[string][]string{}}
+	w := &nameWatch{names: n, service: service, update: update, last: map[string][]string{}, gone: map[string]time.Time{}}
 	w.look(firstAnswer)
 	n.tasks.Go(w.follow)
 }
@@ -64,8 +66,9 @@ func isName(address string) bool { return strings.HasPrefix(address, namePrefix)
 type nameWatch struct {
 	names   *Names
 	service string
-	update  func([]string)
-	last    map[string][]string // by name, what it was when DNS answered last
+	update  func([]Endpoint)
+	last    map[string][]string  // by name, what it was when DNS answered last
+	gone    map[string]time.Time // by name, since when DNS has known nobody
 	told    []string
 }
 
@@ -92,18 +95,37 @@ func (w *nameWatch) look(limit time.Duration) {
 			list = append(list, entry)
 			continue
 		}
-		if found, err := w.names.resolve(ctx, strings.TrimPrefix(entry, namePrefix)); err == nil {
-			w.last[entry] = found
-		} else if w.names.ctx.Err() == nil {
-			w.names.log.Warn("name lookup failed; keeping the last list", "service", w.service, "error", err)
-		}
+		w.ask(ctx, entry)
 		list = append(list, w.last[entry]...)
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
 	if !slices.Equal(list, w.told) {
 		w.told = list
-		w.update(list)
+		w.update(alike(list...))
+	}
+}
+
+// ask brings what is known of one name up to date.
+func (w *nameWatch) ask(ctx context.Context, entry string) {
+	found, err := w.names.resolve(ctx, strings.TrimPrefix(entry, namePrefix))
+	if err == nil {
+		w.last[entry] = found
+		delete(w.gone, entry)
+		return
+	}
+	if w.names.ctx.Err() != nil {
+		return
+	}
+	w.names.log.Warn("name lookup failed; keeping the last list", "service", w.service, "error", err)
+	var unknown *net.DNSError
+	if !errors.As(err, &unknown) || !unknown.IsNotFound {
+		return
+	}
+	if since, ok := w.gone[entry]; !ok {
+		w.gone[entry] = time.Now()
+	} else if time.Since(since) >= keepList {
+		delete(w.last, entry)
 	}
 }
 

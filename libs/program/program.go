@@ -52,7 +52,7 @@ func Start(ctx context.Context, name, addr string, c config.Common) (*Program, e
 	if err != nil {
 		return nil, err
 	}
-	if p.Peers, err = mesh.New(directory, mesh.Options{Idle: c.StreamIdle}); err != nil {
+	if p.Peers, err = mesh.New(directory, mesh.Options{Idle: c.StreamIdle, Zone: c.Zone}); err != nil {
 		return nil, fmt.Errorf("peers: %w", err)
 	}
 	return p, nil
@@ -92,7 +92,9 @@ func (p *Program) Serve(ctx context.Context, server run.Server, loops ...func(co
 			if address == "" {
 				address = p.Config.ListenAddr
 			}
-			return p.consul.Register(mesh.Registration{Service: p.Name, Address: address})
+			return p.consul.Register(mesh.Registration{
+				Service: p.Name, Address: address, Version: run.Version, Zone: p.Config.Zone, Weight: p.Config.Weight,
+			})
 		}
 	}
 	return life.Run(ctx)
