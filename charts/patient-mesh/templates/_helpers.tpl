@@ -17,11 +17,14 @@ gateway identity tenant patient attachment matching
 {{- range splitList " " (include "mesh.programs" .) -}}
 {{- $program := index $.Values . -}}
 {{- if $program.enabled -}}
-{{- $all = concat $all (list $program.secrets $program.secretEnv $program.files) -}}
+{{- $all = concat $all (list $program.secrets $program.files) -}}
 {{- if $program.migrate.enabled -}}
 {{- $all = append $all $program.migrate.secrets -}}
 {{- end -}}
 {{- end -}}
+{{- end -}}
+{{- if and .Values.test.enabled (not .Values.test.ownTenant) -}}
+{{- $all = append $all (dict "API_KEY" .Values.test.apiKey) -}}
 {{- end -}}
 {{- $named := dict -}}
 {{- range $refs := $all -}}

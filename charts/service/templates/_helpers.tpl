@@ -130,15 +130,6 @@ seccompProfile: {type: RuntimeDefault}
       {{- end }}
 {{- end }}
 
-{{- define "service.secretEnv" -}}
-{{- range $name := keys .Values.secretEnv | sortAlpha }}
-{{- $from := get $.Values.secretEnv $name }}
-- name: {{ $name }}
-  valueFrom:
-    secretKeyRef: {name: {{ tpl $from.secret $ }}, key: {{ $from.key }}}
-{{- end }}
-{{- end }}
-
 {{/* What the pod knows of itself. */}}
 {{- define "service.podEnv" -}}
 - name: POD_NAME
@@ -154,11 +145,8 @@ seccompProfile: {type: RuntimeDefault}
   value: $(POD_IP):{{ .Values.ports.http }}
 - name: CONSUL_HTTP_ADDR
   value: {{ .Values.global.discovery.consul.address | quote }}
-{{- with .Values.global.discovery.consul.token }}
-- name: CONSUL_HTTP_TOKEN
-  valueFrom:
-    secretKeyRef: {name: {{ tpl .secret $ }}, key: {{ .key }}}
-{{- end }}
+- name: ZONE # a label that Kubernetes 1.35 copies from the node; empty before
+  valueFrom: {fieldRef: {fieldPath: "metadata.labels['topology.kubernetes.io/zone']"}}
 {{- end }}
 {{- end }}
 
