@@ -34,6 +34,9 @@ func TestSmoke(t *testing.T) {
 		if err := check.Run(t.Context()); err != nil {
 			t.Error(err)
 		}
+		if soak, err := check.Soak(t.Context(), 2, time.Second); err != nil || soak.Failed > 0 || soak.Requests < 5 {
+			t.Errorf("soak: %+v, %v", soak, err)
+		}
 		if err := check.Revoke(t.Context(), id); err != nil {
 			t.Error(err)
 		}

@@ -3,6 +3,9 @@
 //
 // Environment: GATEWAY_URL and API_KEY; or, in the place of a key, MESH_KEY, IDENTITY_ADDR and TENANT_ADDR (host:port),
 // with which it makes itself an organization and a key that it revokes at the end. Any of them may come as NAME_FILE.
+//
+// With SOAK_FOR it goes on for so long, with SOAK_WORKERS at a time, and ends with 1 when a single request failed: that is
+// what runs while a mesh is rolled.
 package main
 
 import (
@@ -29,6 +32,8 @@ type settings struct {
 	Identity    string        `env:"IDENTITY_ADDR"`
 	Tenant      string        `env:"TENANT_ADDR"`
 	Patience    time.Duration `env:"PATIENCE" envDefault:"2m"`
+	SoakFor     time.Duration `env:"SOAK_FOR"`
+	SoakWorkers int           `env:"SOAK_WORKERS" envDefault:"4"`
 }
 
 func main() {
@@ -59,7 +64,7 @@ func run(ctx context.Context) error {
 		Say: func(line string) { fmt.Fprintln(os.Stdout, line) },
 	}
 	if check.APIKey != "" {
-		return check.Run(ctx)
+		return look(ctx, check, s)
 	}
 	keys, err := principal.ParseKeyring(s.MeshKey)
 	if err != nil {
@@ -73,5 +78,21 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(check.Run(ctx), check.Revoke(context.WithoutCancel(ctx), id))
+	return errors.Join(look(ctx, check, s), check.Revoke(context.WithoutCancel(ctx), id))
+}
+
+// look does what was asked for.
+func look(ctx context.Context, check smoke.Check, s settings) error {
+	if s.SoakFor <= 0 {
+		return check.Run(ctx)
+	}
+	soak, err := check.Soak(ctx, s.SoakWorkers, s.SoakFor)
+	if err != nil {
+		return err
+	}
+	check.Say(fmt.Sprintf("%d requests, %d failed, the slowest took %v", soak.Requests, soak.Failed, soak.Slowest.Round(time.Millisecond)))
+	if soak.Failed > 0 {
+		return fmt.Errorf("the first that failed: %w", soak.First)
+	}
+	return nil
 }
