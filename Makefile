@@ -47,6 +47,22 @@ unit: build race-programs ## only the tests
 	MESH_BIN_DIR=$(CURDIR)/bin bin/mesh env -- go test -vet=off -run 'Test(Content|Import)OfItsOwnMesh/memory' ./tools/e2e
 	$(RACE) MESH_BIN_DIR=$(CURDIR)/$(if $(CC_FOUND),.bin/race,bin) bin/mesh env -- go test $(RACE_FLAG) $(TEST_TAGS) -vet=off -timeout 10m $(PACKAGES)
 
+.PHONY: test-charts
+test-charts: ## check the Helm charts: schemas, a matrix of values, policies (HELM, KUBECONFORM with KUBE_SCHEMAS, KUBE_SCORE, HELM_DOCS or PATH)
+	@if [ -z "$(CHARTS_HELM)" ]; then echo 'helm is not on this machine (HELM or PATH): the charts are not checked'; else \
+		go test -vet=off -count=1 ./tools/deploy/charts; fi
+
+CHARTS_HELM = $(or $(HELM),$(shell command -v helm))
+
+.PHONY: test-cluster
+test-cluster: ## install the mesh in the cluster that kubectl talks to, and roll, roll back and evict it under load
+	@tools/deploy/cluster/test.sh
+
+.PHONY: chart-docs
+chart-docs: ## write the README of each chart anew from its values (HELM_DOCS or PATH)
+	@for c in service redis postgres; do $(or $(HELM_DOCS),helm-docs) --chart-search-root charts/$$c --sort-values-order file --log-level error; done
+	@$(or $(HELM_DOCS),helm-docs) --chart-search-root charts/patient-mesh --sort-values-order file --log-level error --ignore-non-descriptions
+
 .PHONY: race-programs
 race-programs: # what the end-to-end tests start
 	@mkdir -p .bin/race
@@ -134,7 +150,7 @@ images: ## build the container images of the six programs, and of what prepares 
 	@docker images --format 'table {{.Repository}}:{{.Tag}}\t{{.Size}}' | grep -E "^REPO|^$(IMAGE_PREFIX)/.*:$(IMAGE_TAG)[[:space:]]"
 
 .PHONY: test-deploy
-test-deploy: ## deploy the mesh with Docker Compose, call it, break it, take it down and up; skipped where there is no engine
+test-deploy: test-charts ## deploy the mesh with Docker Compose, call it, break it, take it down and up; and test-charts: each skipped where its tools are missing
 	@if docker version >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; then \
 		$(MAKE) --no-print-directory images && DEPLOY_TEST=1 go test -vet=off -count=1 -v -timeout 45m ./tools/deploy; \
 	else echo 'test-deploy: skipped, since there is no Docker engine with Compose here'; fi

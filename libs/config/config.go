@@ -20,7 +20,7 @@ type Common struct {
 	Environment   string `env:"ENVIRONMENT" envDefault:"demo"`
 	LogLevel      string `env:"LOG_LEVEL" envDefault:"info"`
 	MeshKey       string `env:"MESH_KEY,required,notEmpty"` // id:base64[,id:base64]; the first signs
-	Peers         string `env:"PEERS"`                      // identity=host:port;tenant=host:port,host:port
+	Peers         string `env:"PEERS"`                      // identity=host:port;tenant=host:port,host:port; dns:name:port is all that the name resolves to
 	ConsulAddr    string `env:"CONSUL_HTTP_ADDR"`           // set: Consul finds peers, and PEERS is not read
 	Zone          string `env:"ZONE"`                       // where it runs; peers in the same zone are called first
 	Weight        int    `env:"WEIGHT" envDefault:"1"`      // its share of the calls beside its like, as Consul tells them

@@ -115,13 +115,18 @@ func nextIndex(before, now uint64) uint64 {
 
 // rest waits a little, with jitter so that many programs do not come back at once, and gives the next pause.
 func (c *Consul) rest(pause time.Duration) time.Duration {
-	timer := time.NewTimer(pause/2 + rand.N(pause)) //nolint:gosec // spreads load, guards nothing
+	timer := time.NewTimer(jitter(pause))
 	defer timer.Stop()
 	select {
 	case <-c.ctx.Done():
 	case <-timer.C:
 	}
 	return min(2*pause, lastPause)
+}
+
+// jitter is a pause of about this length.
+func jitter(pause time.Duration) time.Duration {
+	return pause/2 + rand.N(pause) //nolint:gosec // spreads load, guards nothing
 }
 
 func endpoints(entries []*api.ServiceEntry) []Endpoint {

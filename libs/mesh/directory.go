@@ -37,7 +37,7 @@ func alike(addresses ...string) []Endpoint {
 }
 
 // ParsePeers reads "identity=host:port;tenant=host:port,host:port". Services may be missing: calling one of them says
-// so. Blank text is an empty directory.
+// so. Blank text is an empty directory. An address may be "dns:name:port", which NewNames understands.
 func ParsePeers(text string) (Static, error) {
 	peers := Static{}
 	for entry := range strings.SplitSeq(text, ";") {
@@ -50,7 +50,7 @@ func ParsePeers(text string) (Static, error) {
 		}
 		for address := range strings.SplitSeq(list, ",") {
 			address = strings.TrimSpace(address)
-			if _, _, err := net.SplitHostPort(address); err != nil {
+			if _, _, err := net.SplitHostPort(strings.TrimPrefix(address, namePrefix)); err != nil {
 				return nil, fmt.Errorf("PEERS: %s: %w", name, err)
 			}
 			peers[name] = append(peers[name], address)
