@@ -21,13 +21,13 @@ type Program struct {
 	Package string
 }
 
-// Programs are the six, and the one that prepares a mesh for them.
+// Programs are the six, the one that prepares a mesh for them, and the one that says whether a mesh serves.
 func Programs() []Program {
 	list := []Program{{"gateway", "./gateway/cmd/gateway"}}
 	for _, service := range []string{"identity", "tenant", "patient", "attachment", "matching"} {
 		list = append(list, Program{service, "./services/" + service + "/cmd/" + service})
 	}
-	return append(list, Program{"setup", "./tools/setup/cmd/setup"})
+	return append(list, Program{"setup", "./tools/setup/cmd/setup"}, Program{"smoke", "./tools/smoke/cmd/smoke"})
 }
 
 const versionVariable = "github.com/patient-mesh/patient-mesh/libs/run.Version"
