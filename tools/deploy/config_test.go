@@ -117,7 +117,7 @@ func TestObservabilityFiles(t *testing.T) {
 func expressions(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	rules, _ := filepath.Glob(filepath.Join(root(t), "compose", "prometheus", "rules", "*.yml"))
+	rules, _ := filepath.Glob(filepath.Join(root(t), "charts", "patient-mesh", "rules", "*.yml"))
 	for _, name := range rules {
 		raw, err := os.ReadFile(name)
 		if err != nil {

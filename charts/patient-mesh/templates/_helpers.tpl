@@ -42,3 +42,14 @@ gateway identity tenant patient attachment matching
 {{- $there := lookup "v1" "Secret" $root.Release.Namespace (index . 1) | default dict -}}
 {{- with dig "data" (index . 2) "" $there -}}{{ b64dec . }}{{- else -}}{{ index $ 3 }}{{- end -}}
 {{- end }}
+
+{{/* A group of rules for the mesh of this namespace alone. The files know of one mesh: a Prometheus of many gets each its own. */}}
+{{- define "mesh.ruleGroup" -}}
+{{- $namespace := .root.Release.Namespace -}}
+{{- range $rule := .group.rules -}}
+{{- $expr := $rule.expr | replace "job=\"mesh\"" (printf "job=\"mesh\",namespace=%q" $namespace) -}}
+{{- $_ := set $rule "expr" (regexReplaceAll "(slo:[a-z_]+:[a-z0-9_]+)" $expr (printf "${1}{namespace=%q}" $namespace)) -}}
+{{- $_ := set $rule "labels" (merge (dict "namespace" $namespace) ($rule.labels | default dict)) -}}
+{{- end -}}
+- {{- toYaml .group | nindent 2 }}
+{{- end }}
