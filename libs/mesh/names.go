@@ -70,6 +70,7 @@ type nameWatch struct {
 	last    map[string][]string  // by name, what it was when DNS answered last
 	gone    map[string]time.Time // by name, since when DNS has known nobody
 	told    []string
+	failing bool // it has been said that DNS does not answer
 }
 
 func (w *nameWatch) follow() {
@@ -112,12 +113,16 @@ func (w *nameWatch) ask(ctx context.Context, entry string) {
 	if err == nil {
 		w.last[entry] = found
 		delete(w.gone, entry)
+		w.failing = false
 		return
 	}
 	if w.names.ctx.Err() != nil {
 		return
 	}
-	w.names.log.Warn("name lookup failed; keeping the last list", "service", w.service, "error", err)
+	if !w.failing {
+		w.names.log.Warn("name lookup failed; keeping the last list", "service", w.service, "error", err)
+	}
+	w.failing = true
 	var unknown *net.DNSError
 	if !errors.As(err, &unknown) || !unknown.IsNotFound {
 		return
