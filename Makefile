@@ -56,6 +56,22 @@ unit: build race-programs ## only the tests
 	MESH_BIN_DIR=$(CURDIR)/bin bin/mesh env -- go test -vet=off -run 'Test(Content|Import)OfItsOwnMesh/memory' ./tools/e2e
 	$(RACE) MESH_BIN_DIR=$(CURDIR)/$(if $(CC_FOUND),.bin/race,bin) bin/mesh env -- go test $(RACE_FLAG) $(TEST_TAGS) -vet=off -timeout 10m $(RACED)
 
+.PHONY: test-charts
+test-charts: ## check the Helm charts: schemas, a matrix of values, policies (HELM, KUBECONFORM with KUBE_SCHEMAS, KUBE_SCORE, HELM_DOCS or PATH)
+	@if [ -z "$(CHARTS_HELM)" ]; then echo 'helm is not on this machine (HELM or PATH): the charts are not checked'; else \
+		go test -vet=off -count=1 ./tools/deploy/charts; fi
+
+CHARTS_HELM = $(or $(HELM),$(shell command -v helm))
+
+.PHONY: test-cluster
+test-cluster: ## install the mesh in the cluster that kubectl talks to, and roll, roll back and evict it under load
+	@tools/deploy/cluster/test.sh
+
+.PHONY: chart-docs
+chart-docs: ## write the README of each chart anew from its values (HELM_DOCS or PATH)
+	@for c in service redis postgres; do $(or $(HELM_DOCS),helm-docs) --chart-search-root charts/$$c --sort-values-order file --log-level error; done
+	@$(or $(HELM_DOCS),helm-docs) --chart-search-root charts/patient-mesh --sort-values-order file --log-level error --ignore-non-descriptions
+
 .PHONY: race-programs
 race-programs: # what the end-to-end tests start
 	@mkdir -p .bin/race
@@ -124,6 +140,29 @@ example: ## start the example application beside the running mesh: launch it fro
 	@mkdir -p bin
 	@go build -o bin/ ./tools/example/cmd/example
 	@exec bin/example $(ARGS)
+
+# What the images are called, and what they say of themselves.
+IMAGE_PREFIX  ?= patient-mesh
+IMAGE_TAG     ?= local
+IMAGE_CREATED := $(shell git show -s --format=%cI HEAD 2>/dev/null || echo 1970-01-01T00:00:00Z)
+IMAGE_ENV      = IMAGE_PREFIX='$(IMAGE_PREFIX)' IMAGE_TAG='$(IMAGE_TAG)' IMAGE_VERSION='$(VERSION)' IMAGE_CREATED='$(IMAGE_CREATED)' \
+	IMAGE_REVISION='$(shell git rev-parse HEAD 2>/dev/null || echo unknown)'
+
+.PHONY: images
+images: ## build the container images of the six programs, and of what prepares and checks a mesh, without a network
+	@docker compose version >/dev/null 2>&1 || { echo 'make images needs Docker with Compose v2'; exit 1; }
+	go run ./tools/image/cmd/image -out .bin/image -version '$(VERSION)'
+	@$(IMAGE_ENV) IMAGE_CONTEXT='$(CURDIR)/.bin/image' IMAGE_DOCKERFILE='$(CURDIR)/Dockerfile' IMAGE_BINARIES=prebuilt \
+		docker compose -f compose/compose.yaml --profile full --profile check build
+	@for p in gateway identity tenant patient attachment matching setup smoke; do \
+		docker tag '$(IMAGE_PREFIX)'/$$p:'$(IMAGE_TAG)' '$(IMAGE_PREFIX)'/$$p:'$(VERSION)'; done
+	@docker images --format 'table {{.Repository}}:{{.Tag}}\t{{.Size}}' | grep -E "^REPO|^$(IMAGE_PREFIX)/.*:$(IMAGE_TAG)[[:space:]]"
+
+.PHONY: test-deploy
+test-deploy: test-charts ## deploy the mesh with Docker Compose, call it, break it, take it down and up; and test-charts: each skipped where its tools are missing
+	@if docker version >/dev/null 2>&1 && docker compose version >/dev/null 2>&1; then \
+		$(MAKE) --no-print-directory images && DEPLOY_TEST=1 go test -vet=off -count=1 -v -timeout 45m ./tools/deploy; \
+	else echo 'test-deploy: skipped, since there is no Docker engine with Compose here'; fi
 
 .PHONY: tidy
 tidy: ## go mod tidy in all modules, with one version of each library

@@ -1,5 +1,6 @@
 // Package config reads a program's configuration from environment variables into one flat struct. Every variable may
-// also come as NAME_FILE, the path of a file that holds the value, as secrets are mounted.
+// also come as NAME_FILE, the path of a file that holds the value, as secrets are mounted: those that libraries read by
+// themselves, too.
 package config
 
 import (
@@ -19,8 +20,10 @@ type Common struct {
 	Environment   string `env:"ENVIRONMENT" envDefault:"demo"`
 	LogLevel      string `env:"LOG_LEVEL" envDefault:"info"`
 	MeshKey       string `env:"MESH_KEY,required,notEmpty"` // id:base64[,id:base64]; the first signs
-	Peers         string `env:"PEERS"`                      // identity=host:port;tenant=host:port,host:port
+	Peers         string `env:"PEERS"`                      // identity=host:port;tenant=host:port,host:port; dns:name:port is all that the name resolves to
 	ConsulAddr    string `env:"CONSUL_HTTP_ADDR"`           // set: Consul finds peers, and PEERS is not read
+	Zone          string `env:"ZONE"`                       // where it runs; peers in the same zone are called first
+	Weight        int    `env:"WEIGHT" envDefault:"1"`      // its share of the calls beside its like, as Consul tells them
 	RedisURL      string `env:"REDIS_URL"`
 	// MaxInFlight bounds the requests under way at a time; what comes beyond it is told to come again.
 	MaxInFlight int64 `env:"MAX_IN_FLIGHT" envDefault:"1024"`
@@ -43,28 +46,55 @@ func Read[T any]() (T, error) {
 	if err != nil {
 		return c, err
 	}
-	environment, fileErr := withFiles(os.Environ(), params)
+	names := make([]string, 0, len(params))
+	for _, param := range params {
+		names = append(names, param.Key)
+	}
+	environment := env.ToMap(os.Environ())
+	_, fileErr := fromFiles(environment, names)
 	err = env.ParseWithOptions(&c, env.Options{Environment: environment})
-	return c, errors.Join(fileErr, err)
+	return c, errors.Join(fileErr, forLibraries(), err)
 }
 
-// withFiles is the environment with the contents of NAME_FILE under NAME, for the variables asked for.
-func withFiles(environ []string, params []env.FieldParams) (map[string]string, error) {
-	out := env.ToMap(environ)
+// fromFiles adds the contents of NAME_FILE under NAME, for the names asked for, and gives what it added. A variable that
+// has a value keeps it.
+func fromFiles(environment map[string]string, names []string) (added map[string]string, err error) {
+	added = map[string]string{}
 	var faults []error
-	for _, param := range params {
-		path := out[param.Key+"_FILE"]
-		if path == "" || out[param.Key] != "" {
+	for _, name := range names {
+		path := environment[name+"_FILE"]
+		if path == "" || environment[name] != "" {
 			continue
 		}
 		content, err := os.ReadFile(path) //nolint:gosec // the operator names the file
 		if err != nil {
-			faults = append(faults, fmt.Errorf("%s_FILE: %w", param.Key, err))
+			faults = append(faults, fmt.Errorf("%s_FILE: %w", name, err))
 			continue
 		}
-		out[param.Key] = strings.TrimSpace(string(content))
+		added[name] = strings.TrimSpace(string(content))
+		environment[name] = added[name]
 	}
-	return out, errors.Join(faults...)
+	return added, errors.Join(faults...)
+}
+
+// libraryNames are the variables with secrets or addresses that libraries read from the environment by themselves:
+// OpenTelemetry's and those of the blob stores. Consul's library knows CONSUL_HTTP_TOKEN_FILE.
+func libraryNames() []string {
+	return []string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT", "OTEL_EXPORTER_OTLP_HEADERS",
+		"AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN",
+		"AZURE_STORAGE_ACCOUNT", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN",
+	}
+}
+
+// forLibraries puts what came in files where libraries look for it.
+func forLibraries() error {
+	added, err := fromFiles(env.ToMap(os.Environ()), libraryNames())
+	faults := []error{err}
+	for name, value := range added {
+		faults = append(faults, os.Setenv(name, value))
+	}
+	return errors.Join(faults...)
 }
 
 // Validate checks what every program needs.
@@ -72,5 +102,11 @@ func (c Common) Validate() error {
 	if c.Environment != Demo && c.Environment != Production {
 		return fmt.Errorf("ENVIRONMENT is %q and must be demo or production", c.Environment)
 	}
+	if c.Weight < 1 || c.Weight > maxWeight {
+		return fmt.Errorf("WEIGHT is %d and must be from 1 to %d", c.Weight, maxWeight)
+	}
 	return nil
 }
+
+// maxWeight is Consul's.
+const maxWeight = 65535

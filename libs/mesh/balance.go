@@ -5,21 +5,31 @@ import (
 	"slices"
 )
 
-// update takes a new list of addresses. Instances that stay keep their connections and breakers; those that went
-// finish what they are doing.
-func (p *Peer) update(addresses []string) {
+// update takes a new list of instances. Those that stay keep their connections and breakers; those that went finish
+// what they are doing. The list that is kept begins with our own zone's.
+func (p *Peer) update(endpoints []Endpoint) {
 	p.updating.Lock()
 	defer p.updating.Unlock()
-	before := *p.instances.Load()
-	after := make([]*instance, 0, len(addresses))
-	for _, address := range addresses {
-		at := slices.IndexFunc(before, func(i *instance) bool { return i.address == address })
+	before, zone := *p.instances.Load(), p.client.opts.Zone
+	after := make([]*instance, 0, len(endpoints))
+	far := make([]*instance, 0, len(endpoints))
+	for _, e := range endpoints {
+		at := slices.IndexFunc(before, func(i *instance) bool { return i.address == e.Address })
+		var i *instance
 		if at >= 0 {
-			after = append(after, before[at])
+			i = before[at]
 		} else {
-			after = append(after, newInstance(address, p.client.opts))
+			i = newInstance(e.Address, p.client.opts)
+		}
+		i.near.Store(zone == "" || zone == e.Zone)
+		i.weight.Store(int64(max(e.Weight, 1)))
+		if i.near.Load() {
+			after = append(after, i)
+		} else {
+			far = append(far, i)
 		}
 	}
+	after = append(after, far...)
 	p.instances.Store(&after)
 	for _, i := range before {
 		if !slices.Contains(after, i) {
@@ -28,42 +38,79 @@ func (p *Peer) update(addresses []string) {
 	}
 }
 
-// pick chooses an instance whose breaker lets a call through, and not the one to avoid when there is another: the
-// less busy of two drawn at random (Mitzenmacher 2001), else any. done must be called with the call's outcome.
+// pick chooses an instance whose breaker lets a call through, and not the one to avoid when there is another: of our
+// own zone as long as one is left there, else of any. done must be called with the call's outcome.
 func (p *Peer) pick(avoid *instance) (i *instance, done func(error)) {
 	list := *p.instances.Load()
-	if len(list) == 0 {
+	near := 0
+	for near < len(list) && list[near].near.Load() {
+		near++
+	}
+	for _, zone := range [2][]*instance{list[:near], list[near:]} {
+		if i, done := choose(zone, avoid); i != nil {
+			return i, done
+		}
+	}
+	if avoid != nil && slices.Contains(list, avoid) { // better the same again than none
+		if done, err := avoid.breaker.Allow(); err == nil {
+			return avoid, done
+		}
+	}
+	return nil, nil
+}
+
+// choose takes the less busy of two that are drawn by their weights (Mitzenmacher 2001); where its breaker is open, any
+// other.
+func choose(list []*instance, avoid *instance) (i *instance, done func(error)) {
+	first := draw(list, avoid)
+	if first == nil {
 		return nil, nil
 	}
-	first := list[0]
-	if len(list) > 1 {
-		a := rand.IntN(len(list))     //nolint:gosec // spreads load, guards nothing
-		b := rand.IntN(len(list) - 1) //nolint:gosec // which of two instances is asked is no secret
-		if b >= a {
-			b++
-		}
-		first = list[a]
-		if first == avoid || (list[b] != avoid && list[b].outstanding.Load() < first.outstanding.Load()) {
-			first = list[b]
-		}
+	if second := draw(list, first); second != nil && second != avoid && busier(first, second) {
+		first = second
 	}
 	if done, err := first.breaker.Allow(); err == nil {
 		return first, done
 	}
-	start := rand.IntN(len(list)) //nolint:gosec // as above
+	start := rand.IntN(len(list)) //nolint:gosec // spreads load, guards nothing
 	for n := range list {
 		other := list[(start+n)%len(list)]
-		if other == first || (other == avoid && len(list) > 1) {
+		if other == first || other == avoid {
 			continue
 		}
 		if done, err := other.breaker.Allow(); err == nil {
 			return other, done
 		}
 	}
-	if avoid != nil && avoid != first && slices.Contains(list, avoid) { // better the same again than none
-		if done, err := avoid.breaker.Allow(); err == nil {
-			return avoid, done
+	return nil, nil
+}
+
+// busier tells whether a has more to do than b, each for its weight.
+func busier(a, b *instance) bool {
+	return a.outstanding.Load()*b.weight.Load() > b.outstanding.Load()*a.weight.Load()
+}
+
+// draw takes one at random by its weight, but not the one to leave out; nil when there is no other.
+func draw(list []*instance, except *instance) *instance {
+	var total int64
+	for _, i := range list {
+		if i != except {
+			total += i.weight.Load()
 		}
 	}
-	return nil, nil
+	if total == 0 {
+		return nil
+	}
+	at := rand.Int64N(total) //nolint:gosec // spreads load, guards nothing
+	var last *instance
+	for _, i := range list {
+		if i == except {
+			continue
+		}
+		if at -= i.weight.Load(); at < 0 {
+			return i
+		}
+		last = i
+	}
+	return last // weights that changed meanwhile
 }

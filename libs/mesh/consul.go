@@ -1,6 +1,7 @@
 package mesh
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"math/rand/v2"
@@ -14,11 +15,15 @@ import (
 )
 
 // Consul is a directory that follows a Consul catalogue by blocking queries. While Consul is away it keeps the last
-// list it was told: instances outlive their registry.
+// list it was told: instances outlive their registry. It does so for a while, too, when Consul says that there is
+// nobody any more: a Consul that lost its memory knows nobody until all have registered anew, and a check that fails
+// everywhere at once says more about the check than about all instances. Who is really gone is found out by calling.
 type Consul struct {
 	client *api.Client
+	addr   string
 	log    *slog.Logger
 	wait   time.Duration // the longest blocking query
+	keeps  time.Duration // how long the last list outlives an empty one
 	cancel context.CancelFunc
 	ctx    context.Context //nolint:containedctx // the directory's own life, ended by Close
 	tasks  sync.WaitGroup
@@ -30,6 +35,10 @@ const (
 	lastPause  = 15 * time.Second
 )
 
+// keepList is how long the last list outlives an empty one: as long as an instance that is gone stays in the catalogue,
+// so that an address that was given to somebody else is not called for longer than it would be anyway.
+const keepList = time.Minute
+
 // NewConsul makes a directory of the Consul agent at an address (host:port or URL). It asks nothing yet: an agent that
 // is away is asked again and again. Close ends it.
 func NewConsul(address string, log *slog.Logger) (*Consul, error) {
@@ -40,7 +49,7 @@ func NewConsul(address string, log *slog.Logger) (*Consul, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Consul{client: client, log: log, wait: time.Minute, ctx: ctx, cancel: cancel}, nil
+	return &Consul{client: client, addr: address, log: log, wait: time.Minute, keeps: keepList, ctx: ctx, cancel: cancel}, nil
 }
 
 // Close ends all watches and waits for them.
@@ -50,15 +59,17 @@ func (c *Consul) Close() {
 }
 
 // Watch follows the instances whose checks pass.
-func (c *Consul) Watch(service string, update func([]string)) {
+func (c *Consul) Watch(service string, update func([]Endpoint)) {
 	c.tasks.Go(func() { c.follow(service, update) })
 }
 
-func (c *Consul) follow(service string, update func([]string)) {
+func (c *Consul) follow(service string, update func([]Endpoint)) {
 	var index uint64
-	pause := firstPause
+	var list []Endpoint   // as it was told last
+	var emptied time.Time // when Consul began to know nobody; zero while it knows somebody
+	wait, pause := c.wait, firstPause
 	for c.ctx.Err() == nil {
-		query := (&api.QueryOptions{WaitIndex: index, WaitTime: c.wait, AllowStale: true}).WithContext(c.ctx)
+		query := (&api.QueryOptions{WaitIndex: index, WaitTime: wait, AllowStale: true}).WithContext(c.ctx)
 		entries, meta, err := c.client.Health().Service(service, "", true, query)
 		if err != nil {
 			if c.ctx.Err() == nil {
@@ -68,10 +79,23 @@ func (c *Consul) follow(service string, update func([]string)) {
 			pause = c.rest(pause)
 			continue
 		}
-		pause = firstPause
+		pause, wait = firstPause, c.wait
 		next := nextIndex(index, meta.LastIndex)
-		if next != index || index == 0 {
-			update(addresses(entries))
+		switch now := endpoints(entries); {
+		case len(now) > 0 || len(list) == 0:
+			emptied = time.Time{}
+			if next != index || index == 0 {
+				list = now
+				update(list)
+			}
+		case emptied.IsZero():
+			emptied, wait = time.Now(), c.keeps
+			c.log.Warn("consul knows no instance any more; keeping the last list for a while", "service", service)
+		case time.Since(emptied) < c.keeps:
+			wait = max(c.keeps-time.Since(emptied), time.Millisecond)
+		default:
+			list = nil
+			update(list)
 		}
 		if next == 0 { // nothing to block on: do not spin
 			c.rest(firstPause)
@@ -91,7 +115,7 @@ func nextIndex(before, now uint64) uint64 {
 
 // rest waits a little, with jitter so that many programs do not come back at once, and gives the next pause.
 func (c *Consul) rest(pause time.Duration) time.Duration {
-	timer := time.NewTimer(pause/2 + rand.N(pause)) //nolint:gosec // spreads load, guards nothing
+	timer := time.NewTimer(jitter(pause))
 	defer timer.Stop()
 	select {
 	case <-c.ctx.Done():
@@ -100,15 +124,23 @@ func (c *Consul) rest(pause time.Duration) time.Duration {
 	return min(2*pause, lastPause)
 }
 
-func addresses(entries []*api.ServiceEntry) []string {
-	list := make([]string, 0, len(entries))
+// jitter is a pause of about this length.
+func jitter(pause time.Duration) time.Duration {
+	return pause/2 + rand.N(pause) //nolint:gosec // spreads load, guards nothing
+}
+
+func endpoints(entries []*api.ServiceEntry) []Endpoint {
+	list := make([]Endpoint, 0, len(entries))
 	for _, e := range entries {
 		host := e.Service.Address
 		if host == "" {
 			host = e.Node.Address
 		}
-		list = append(list, net.JoinHostPort(host, strconv.Itoa(e.Service.Port)))
+		list = append(list, Endpoint{
+			Address: net.JoinHostPort(host, strconv.Itoa(e.Service.Port)),
+			Zone:    e.Service.Meta[zoneMeta], Weight: e.Service.Weights.Passing,
+		})
 	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	slices.SortFunc(list, func(a, b Endpoint) int { return cmp.Compare(a.Address, b.Address) })
+	return slices.CompactFunc(list, func(a, b Endpoint) bool { return a.Address == b.Address })
 }

@@ -3,14 +3,13 @@ package mesh
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"slices"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/hashicorp/consul/api"
 )
 
 func TestParsePeers(t *testing.T) {
@@ -47,6 +46,7 @@ func TestConsulFollowsChangesAndKeepsWhatItKnew(t *testing.T) {
 		{index: "11", ports: []int{2}},
 		{fail: true},                  // Consul is away: the list stays
 		{index: "3", ports: []int{7}}, // restored from a backup: the index went backwards
+		{index: "4", ports: nil},      // nobody: the list stays for a while
 		{index: "4", ports: nil},
 	}
 	asked := make(chan string, len(steps)+1)
@@ -78,15 +78,16 @@ func TestConsulFollowsChangesAndKeepsWhatItKnew(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	updates := make(chan []string, len(steps))
-	consul.Watch("patient", func(list []string) { updates <- slices.Clone(list) })
-	for _, want := range []string{"[10.0.0.1:1 10.0.0.1:2]", "[10.0.0.1:2]", "[10.0.0.1:7]", "[]"} {
-		if got := fmt.Sprint(<-updates); got != want {
-			t.Errorf("update %s, want %s", got, want)
+	updates := make(chan []Endpoint, len(steps))
+	consul.keeps = 0
+	consul.Watch("patient", func(list []Endpoint) { updates <- list })
+	for _, want := range [][]Endpoint{alike("10.0.0.1:1", "10.0.0.1:2"), alike("10.0.0.1:2"), alike("10.0.0.1:7"), nil} {
+		if diff := cmp.Diff(want, <-updates); diff != "" {
+			t.Error(diff)
 		}
 	}
 	consul.Close()
-	for _, want := range []string{"", "10", "11", "", "3"} {
+	for _, want := range []string{"", "10", "11", "", "3", "4"} {
 		if got := <-asked; got != want {
 			t.Errorf("asked from index %q, want %q", got, want)
 		}
@@ -99,6 +100,8 @@ func TestRegisterAndLeave(t *testing.T) {
 	var entry struct {
 		Name, Address string
 		Port          int
+		Tags          []string
+		Weights       struct{ Passing int }
 		Check         struct{ HTTP, DeregisterCriticalServiceAfter string }
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -117,7 +120,7 @@ func TestRegisterAndLeave(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer consul.Close()
-	leave, err := consul.Register(Registration{Service: "patient", Address: "10.0.0.1:8083"})
+	leave, err := consul.Register(Registration{Service: "patient", Address: "10.0.0.1:8083", Version: "v1.2.3", Zone: "east", Weight: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -127,15 +130,45 @@ func TestRegisterAndLeave(t *testing.T) {
 	if entry.Name != "patient" || entry.Port != 8083 || entry.Check.HTTP != "http://10.0.0.1:8083/readyz" || entry.Check.DeregisterCriticalServiceAfter == "" {
 		t.Errorf("registered %+v", entry)
 	}
+	if diff := cmp.Diff([]string{"version=v1.2.3", "zone=east"}, entry.Tags); diff != "" || entry.Weights.Passing != 4 {
+		t.Error(diff, entry.Weights)
+	}
 	if err := leave(context.Background()); err != nil {
 		t.Error(err)
 	}
 	if got := <-calls; got.path != "/v1/agent/service/deregister/patient-10.0.0.1:8083" {
 		t.Errorf("called %v", got)
 	}
-	for _, bad := range []string{"", ":8083", "host", "host:name"} {
+	for _, bad := range []string{"", "host", "host:name", "host:0"} {
 		if _, err := consul.Register(Registration{Service: "patient", Address: bad}); err == nil {
 			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+// The catalogue's zones and weights arrive where calls are shared out.
+func TestEndpointsCarryZoneAndWeight(t *testing.T) {
+	got := endpoints([]*api.ServiceEntry{
+		{Node: &api.Node{}, Service: &api.AgentService{Address: "b", Port: 1, Meta: map[string]string{"zone": "east"}, Weights: api.AgentWeights{Passing: 3}}},
+		{Node: &api.Node{Address: "a"}, Service: &api.AgentService{Port: 2}},
+		{Node: &api.Node{Address: "a"}, Service: &api.AgentService{Port: 2}},
+	})
+	if diff := cmp.Diff([]Endpoint{{Address: "a:2"}, {Address: "b:1", Zone: "east", Weight: 3}}, got); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func TestReachable(t *testing.T) {
+	for _, own := range []string{":8083", "0.0.0.0:8083", "[::]:8083"} {
+		for _, consul := range []string{"127.0.0.1:8500", "http://127.0.0.1:8500", "127.0.0.1"} {
+			if got, err := reachable(own, consul); got != "127.0.0.1:8083" || err != nil {
+				t.Errorf("%s towards %s: %q, %v", own, consul, got, err)
+			}
+		}
+	}
+	for _, told := range []string{"patient:8083", "10.0.0.1:8083", "[fd00::1]:8083"} {
+		if got, err := reachable(told, "consul.invalid:8500"); got != told || err != nil {
+			t.Errorf("%s: %q, %v", told, got, err)
 		}
 	}
 }

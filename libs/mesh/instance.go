@@ -12,6 +12,8 @@ import (
 // instance is one process of a service: its connections, how busy we keep it, and whether it is worth calling.
 type instance struct {
 	address     string
+	near        atomic.Bool  // in our own zone
+	weight      atomic.Int64 // its share of the calls
 	outstanding atomic.Int64
 	breaker     *gobreaker.TwoStepCircuitBreaker[struct{}]
 	http        *fasthttp.HostClient

@@ -273,7 +273,7 @@ func TestBudgetBoundsRepetitions(t *testing.T) {
 func TestUpdateKeepsInstancesThatStay(t *testing.T) {
 	p := peerOf(t, Options{}, "127.0.0.1:1", "127.0.0.1:2")
 	before := (*p.instances.Load())[1]
-	p.update([]string{"127.0.0.1:2", "127.0.0.1:3"})
+	p.update(alike("127.0.0.1:2", "127.0.0.1:3"))
 	after := *p.instances.Load()
 	if after[0] != before || !slices.Equal(p.Instances(), []string{"127.0.0.1:2", "127.0.0.1:3"}) {
 		t.Errorf("instances %v", p.Instances())
@@ -289,6 +289,66 @@ func TestPickPrefersTheLessBusy(t *testing.T) {
 		if i.address != "127.0.0.1:2" {
 			t.Fatal("picked the busy one")
 		}
+	}
+}
+
+// Calls stay in the own zone as long as an instance there takes them.
+func TestPickStaysInItsZone(t *testing.T) {
+	p := peerOf(t, Options{Zone: "east", BreakerOpen: time.Hour})
+	p.update([]Endpoint{{Address: "a:1", Zone: "west"}, {Address: "b:1", Zone: "east"}, {Address: "c:1", Zone: "east"}, {Address: "d:1"}})
+	picked := func(avoid *instance) string {
+		i, done := p.pick(avoid)
+		done(nil)
+		return i.address
+	}
+	near := map[string]bool{}
+	for range 100 {
+		near[picked(nil)] = true
+	}
+	if len(near) != 2 || !near["b:1"] || !near["c:1"] {
+		t.Errorf("picked %v", near)
+	}
+	list := *p.instances.Load()
+	if list[0].address != "b:1" || list[1].address != "c:1" {
+		t.Fatalf("instances %v", p.Instances())
+	}
+	for range tripInARow { // b fails its calls
+		done, err := list[0].breaker.Allow()
+		if err != nil {
+			t.Fatal(err)
+		}
+		done(errors.New("away"))
+	}
+	for range 20 {
+		if got := picked(nil); got != "c:1" {
+			t.Fatalf("picked %s while c is there", got)
+		}
+		if got := picked(list[1]); got != "a:1" && got != "d:1" {
+			t.Fatalf("picked %s where nobody else is left in the zone", got)
+		}
+	}
+}
+
+func TestPickKeepsToWeights(t *testing.T) {
+	p := peerOf(t, Options{})
+	p.update([]Endpoint{{Address: "a:1", Weight: 9}, {Address: "b:1"}})
+	heavy := 0
+	for range 2000 {
+		i, done := p.pick(nil)
+		done(nil)
+		if i.address == "a:1" {
+			heavy++
+		}
+	}
+	if heavy < 1700 || heavy > 1900 { // 1800, and more than seven standard deviations
+		t.Errorf("%d of 2000 calls went to the one that takes nine of ten", heavy)
+	}
+	(*p.instances.Load())[0].outstanding.Store(18) // 2 for each share
+	(*p.instances.Load())[1].outstanding.Store(3)
+	if i, done := p.pick(nil); i.address != "a:1" {
+		t.Errorf("picked %s, which is busier for its weight", i.address)
+	} else {
+		done(nil)
 	}
 }
 

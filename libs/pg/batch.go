@@ -113,8 +113,17 @@ func (db *DB) Send(ctx context.Context, b *Batch) error {
 		ctx, cancel = context.WithTimeout(ctx, sendLimit)
 		defer cancel()
 	}
+	return b.over(ctx, db.pool)
+}
+
+// sender is a pool, or a connection of one.
+type sender interface {
+	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
+}
+
+func (b *Batch) over(ctx context.Context, to sender) error {
 	if b.begun {
 		b.Exec(`COMMIT`) // a batch that fails before it leaves a connection that the pool throws away
 	}
-	return decided(db.pool.SendBatch(ctx, &b.statements).Close())
+	return decided(to.SendBatch(ctx, &b.statements).Close())
 }

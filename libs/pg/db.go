@@ -18,6 +18,7 @@ import (
 type Config struct {
 	URL        string `env:"DATABASE_URL,required,notEmpty"` // a role that owns nothing and cannot bypass row-level security
 	MigrateURL string `env:"DATABASE_MIGRATE_URL"`           // the owner's role; empty: serve does not migrate
+	ReadURL    string `env:"DATABASE_READ_URL"`              // a read replica, for what may be a little old; empty: none
 	MaxConns   int32  `env:"DATABASE_MAX_CONNS" envDefault:"16"`
 }
 
@@ -29,14 +30,36 @@ const (
 
 // DB is a pool of connections. It is safe for concurrent use.
 type DB struct {
-	pool *pgxpool.Pool
+	pool    *pgxpool.Pool
+	replica *replica // nil: there is none
 }
 
 // Open makes the pool. It does not connect yet: a database that is away makes a service unready, not dead.
 func Open(c Config) (*DB, error) {
-	config, err := pgxpool.ParseConfig(c.URL)
+	pool, err := newPool("DATABASE_URL", c.URL, c)
 	if err != nil {
-		return nil, errors.New("DATABASE_URL cannot be read") // the parser's error would repeat the password
+		return nil, err
+	}
+	db := &DB{pool: pool}
+	if c.ReadURL != "" {
+		late, err := newPool("DATABASE_READ_URL", c.ReadURL, c)
+		if err != nil {
+			pool.Close()
+			return nil, err
+		}
+		db.replica = &replica{pool: late}
+	}
+	if err := otelpgx.RecordStats(pool); err != nil {
+		db.Close()
+		return nil, fmt.Errorf("pool metrics: %w", err)
+	}
+	return db, nil
+}
+
+func newPool(name, url string, c Config) (*pgxpool.Pool, error) {
+	config, err := pgxpool.ParseConfig(url)
+	if err != nil {
+		return nil, fmt.Errorf("%s cannot be read", name) //nolint:err113 // the parser's error would repeat the password
 	}
 	config.MaxConns = c.MaxConns
 	config.MinIdleConns = 1
@@ -51,11 +74,7 @@ func Open(c Config) (*DB, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open pool: %w", err)
 	}
-	if err := otelpgx.RecordStats(pool); err != nil {
-		pool.Close()
-		return nil, fmt.Errorf("pool metrics: %w", err)
-	}
-	return &DB{pool: pool}, nil
+	return pool, nil
 }
 
 // ErrPower is the refusal to serve under a role that row-level security does not bind.
@@ -81,7 +100,12 @@ func refusePower(ctx context.Context, conn *pgx.Conn) error {
 func (db *DB) Ready(ctx context.Context) error { return db.pool.Ping(ctx) }
 
 // Close waits for connections in use and closes all.
-func (db *DB) Close() { db.pool.Close() }
+func (db *DB) Close() {
+	db.pool.Close()
+	if db.replica != nil {
+		db.replica.pool.Close()
+	}
+}
 
 // Listen holds one connection and calls heard for each notification on the channel, and once at every (re)connect,
 // until ctx ends.

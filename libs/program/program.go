@@ -26,7 +26,8 @@ type Program struct {
 	Telemetry *telemetry.Telemetry
 	Keyring   *principal.Keyring
 	Peers     *mesh.Client
-	consul    *mesh.Consul // nil: a static list of peers
+	consul    *mesh.Consul // nil: a list of peers
+	names     *mesh.Names  // nil: Consul
 }
 
 // Start makes what every program needs; addr is where it listens when the configuration names no address. It connects
@@ -51,7 +52,7 @@ func Start(ctx context.Context, name, addr string, c config.Common) (*Program, e
 	if err != nil {
 		return nil, err
 	}
-	if p.Peers, err = mesh.New(directory, mesh.Options{Idle: c.StreamIdle}); err != nil {
+	if p.Peers, err = mesh.New(directory, mesh.Options{Idle: c.StreamIdle, Zone: c.Zone}); err != nil {
 		return nil, fmt.Errorf("peers: %w", err)
 	}
 	return p, nil
@@ -59,7 +60,9 @@ func Start(ctx context.Context, name, addr string, c config.Common) (*Program, e
 
 func (p *Program) directory() (mesh.Directory, error) {
 	if p.Config.ConsulAddr == "" {
-		return mesh.ParsePeers(p.Config.Peers)
+		peers, err := mesh.ParsePeers(p.Config.Peers)
+		p.names = mesh.NewNames(peers, p.Logger)
+		return p.names, err
 	}
 	var err error
 	p.consul, err = mesh.NewConsul(p.Config.ConsulAddr, p.Logger)
@@ -89,7 +92,9 @@ func (p *Program) Serve(ctx context.Context, server run.Server, loops ...func(co
 			if address == "" {
 				address = p.Config.ListenAddr
 			}
-			return p.consul.Register(mesh.Registration{Service: p.Name, Address: address})
+			return p.consul.Register(mesh.Registration{
+				Service: p.Name, Address: address, Version: run.Version, Zone: p.Config.Zone, Weight: p.Config.Weight,
+			})
 		}
 	}
 	return life.Run(ctx)
@@ -100,6 +105,9 @@ func (p *Program) Close() error {
 	p.Peers.Close()
 	if p.consul != nil {
 		p.consul.Close()
+	}
+	if p.names != nil {
+		p.names.Close()
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()

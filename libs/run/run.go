@@ -53,12 +53,14 @@ func (p Program) do(ctx context.Context, verb string) error {
 		return p.Serve(ctx)
 	case verb == "migrate" && p.Migrate != nil:
 		return p.Migrate(ctx)
+	case verb == "healthy":
+		return healthy(ctx, os.Getenv("LISTEN_ADDR"))
 	case verb == "version":
 		info, _ := debug.ReadBuildInfo()
 		fmt.Println(p.Name, Version, info.GoVersion) //nolint:forbidigo // what was asked for
 		return nil
 	}
-	return fmt.Errorf("unknown command %q: serve, migrate or version", verb)
+	return fmt.Errorf("unknown command %q: serve, migrate, healthy or version", verb)
 }
 
 // Server is what takes requests: a Fiber app, or anything that starts and stops alike.

@@ -1,5 +1,6 @@
 // Package telemetry sets up a program's logs, traces and metrics. Traces and metrics are pushed over OTLP when the
-// standard OTEL_EXPORTER_OTLP_ENDPOINT is set; metrics can be scraped as well. Nothing here sees a patient's data, and
+// standard OTEL_EXPORTER_OTLP_ENDPOINT is set, each unless OTEL_TRACES_EXPORTER or OTEL_METRICS_EXPORTER is none; metrics
+// can be scraped as well, with the trace of a request as each bucket's exemplar. Nothing here sees a patient's data, and
 // whoever adds an attribute must keep it so.
 package telemetry
 
@@ -14,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"go.opentelemetry.io/contrib/instrumentation/runtime"
 	"go.opentelemetry.io/otel"
@@ -48,13 +50,17 @@ func Start(ctx context.Context, program, version, environment, level string, out
 	if t.Logger, err = logger(program, version, level, lines); err != nil {
 		return nil, err
 	}
-	push := os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != ""
-	if err := errors.Join(t.traces(ctx, about, push), t.metrics(ctx, about, push)); err != nil {
+	if err := errors.Join(t.traces(ctx, about, pushed("OTEL_TRACES_EXPORTER")), t.metrics(ctx, about, pushed("OTEL_METRICS_EXPORTER"))); err != nil {
 		return nil, err
 	}
 	otel.SetTextMapPropagator(propagation.TraceContext{})
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { t.Logger.Warn("telemetry", "error", err.Error()) }))
 	return t, nil
+}
+
+// pushed tells whether there is a collector, and the variable does not keep this signal from it.
+func pushed(exporter string) bool {
+	return os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" && os.Getenv(exporter) != "none"
 }
 
 func (t *Telemetry) traces(ctx context.Context, about *resource.Resource, push bool) error {
@@ -77,6 +83,7 @@ func (t *Telemetry) traces(ctx context.Context, about *resource.Resource, push b
 
 func (t *Telemetry) metrics(ctx context.Context, about *resource.Resource, push bool) error {
 	registry := prometheus.NewRegistry()
+	registry.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})) // processor, memory, files
 	scrape, err := exporter.New(exporter.WithRegisterer(registry))
 	if err != nil {
 		return fmt.Errorf("metric exporter: %w", err)
@@ -91,7 +98,8 @@ func (t *Telemetry) metrics(ctx context.Context, about *resource.Resource, push 
 	}
 	provider := metric.NewMeterProvider(options...)
 	otel.SetMeterProvider(provider)
-	t.Metrics = promhttp.HandlerFor(registry, promhttp.HandlerOpts{})
+	// Exemplars exist in OpenMetrics only. Series of the moment of creation would double what is scraped, for nobody.
+	t.Metrics = promhttp.HandlerFor(registry, promhttp.HandlerOpts{EnableOpenMetrics: true})
 	t.closers = append(t.closers, provider.Shutdown)
 	if err := runtime.Start(); err != nil {
 		return fmt.Errorf("runtime metrics: %w", err)

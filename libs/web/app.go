@@ -103,6 +103,9 @@ func New(o Options) (*App, error) {
 	if a.meters, err = newMeters(otel.Meter("mesh/web")); err != nil {
 		return nil, fmt.Errorf("meters: %w", err)
 	}
+	if err = a.saturation(otel.Meter("mesh/web")); err != nil {
+		return nil, fmt.Errorf("meters: %w", err)
+	}
 	a.App = fiber.New(fiber.Config{
 		AppName:               o.Name,
 		Immutable:             true, // strings of a request are read after their buffer is used again

@@ -2,6 +2,7 @@ package web
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"runtime/debug"
@@ -54,6 +55,21 @@ func newMeters(m metric.Meter) (*meters, error) {
 		metric.WithDescription("How long requests took, by method, route pattern and status."),
 		metric.WithExplicitBucketBoundaries(.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10))
 	return &meters{duration: duration}, err
+}
+
+// saturation tells how many requests are under way, of how many that may be.
+func (a *App) saturation(m metric.Meter) error {
+	active, err1 := m.Int64ObservableGauge("http.server.active_requests", metric.WithDescription("Requests under way."))
+	limit, err2 := m.Int64ObservableGauge("http.server.active_requests.limit", metric.WithDescription("Requests that may be under way; what comes beyond it is told to come again."))
+	if err := errors.Join(err1, err2); err != nil {
+		return err
+	}
+	_, err := m.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(active, a.inFlight.Load())
+		o.ObserveInt64(limit, a.options.MaxInFlight)
+		return nil
+	}, active, limit)
+	return err
 }
 
 // around is what happens round every handler: bound, trace, deadline, principal, error, count and log line.

@@ -243,6 +243,7 @@ func TestCachedSessionsAreApart(t *testing.T) {
 
 // What only the mesh may say to itself is not taken from outside, on pages as little as on the interface.
 func TestSmuggledHeaders(t *testing.T) {
+	inside(t)
 	keys, err := principal.ParseKeyring(world.MeshKey())
 	if err != nil {
 		t.Fatal(err)

@@ -141,6 +141,7 @@ func TestEveryAccessToAPatientLeavesOneRecord(t *testing.T) {
 
 // Whoever owns the database can do anything to it; it shows.
 func TestATamperedTrailShows(t *testing.T) {
+	inside(t)
 	for name, c := range map[string]struct{ sql, back string }{
 		"altered": {
 			`UPDATE audit_record SET action = 'patient.list' WHERE tenant_id = $1 AND action = 'patient.read'`,
@@ -192,6 +193,7 @@ func TestATamperedTrailShows(t *testing.T) {
 
 func databaseOf(t *testing.T, service string) string {
 	t.Helper()
+	inside(t)
 	config, err := pgx.ParseConfig(world.Database(service).URL)
 	if err != nil {
 		t.Fatal(err)

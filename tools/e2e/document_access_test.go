@@ -206,6 +206,7 @@ func TestDocumentsAreRefusedInOrder(t *testing.T) {
 
 // What keeps documents believes nobody but who passes requests on: whoever says nothing of the patient asks about nobody.
 func TestAttachmentAsksForThePatient(t *testing.T) {
+	inside(t)
 	c := owner(t)
 	d := c.blank()
 	keys, err := principal.ParseKeyring(world.MeshKey())

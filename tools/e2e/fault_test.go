@@ -19,6 +19,7 @@ import (
 // private starts a mesh with a PostgreSQL and a Redis of its own, to be broken.
 func private(t *testing.T, o mesh.Options) *mesh.Mesh {
 	t.Helper()
+	inside(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	o.Dir, o.GatewayAddr, o.BinDir, o.Say = t.TempDir(), "127.0.0.1:0", binaries(), func(line string) { t.Log(line) }

@@ -75,6 +75,7 @@ func (r *register) next(text []byte, from int) int {
 // all that the mesh wrote or sent for these and for those of all tests that ran before: passwords, addresses, tokens,
 // codes, links, cookies, shared secrets. What it answers is searched in every test.
 func TestNothingEmittedHoldsAPersonsSecrets(t *testing.T) {
+	inside(t)
 	demo := world.Demo()
 	for _, d := range demo.Tenants {
 		secretly(d.APIKey[len(d.APIKey)-40:])

@@ -22,6 +22,7 @@ var marks = []string{
 // TestNothingEmittedHoldsAPatientsData sends marked values the good way and every bad way, and searches all that the
 // mesh wrote or sent: logs, traces, metrics, and what it answers.
 func TestNothingEmittedHoldsAPatientsData(t *testing.T) {
+	inside(t)
 	c := owner(t)
 	body := map[string]any{
 		"firstName": "Qxzfirst", "lastName": "Qxzlast", "middleName": "Qxzmiddle", "dob": "1913-07-23", "genderIdentity": "Qxzidentity",
@@ -211,6 +212,7 @@ func logs(t *testing.T) map[string][]byte {
 // scrape is what Prometheus would read of a service.
 func scrape(t *testing.T, service string) string {
 	t.Helper()
+	inside(t)
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+world.Address(service)+"/metrics", nil)
 	if err != nil {
 		t.Fatal(err)
@@ -228,6 +230,7 @@ func scrape(t *testing.T, service string) string {
 }
 
 func TestOneTraceJoinsGatewayServiceAndDatabase(t *testing.T) {
+	inside(t)
 	const given = "4bf92f3577b34da6a3ce929d0e0e4736"
 	c := owner(t).with("traceparent", "00-"+given+"-00f067aa0ba902b7-01")
 	if got := c.post(patients, ana()).is(ok).header.Get("Trace-Id"); got != given {
@@ -250,6 +253,7 @@ func TestOneTraceJoinsGatewayServiceAndDatabase(t *testing.T) {
 }
 
 func TestMetricsTellRateErrorsAndDurationByPattern(t *testing.T) {
+	inside(t)
 	c := owner(t)
 	at, _ := stored(c, ana())
 	c.get(at).is(ok)

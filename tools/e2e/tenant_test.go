@@ -33,6 +33,7 @@ func tenantOn(t *testing.T, plan string) *client {
 // inner calls an operation for programs of the mesh, past the gateway, as the operator's tools do.
 func inner(t *testing.T, service, method, target string, body, answer any) {
 	t.Helper()
+	inside(t)
 	keys, err := principal.ParseKeyring(world.MeshKey())
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,312 @@
+package charts
+
+import (
+	"encoding/base64"
+	"io/fs"
+	"maps"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// arrows are the runtime arrows of the design: who calls whom.
+func arrows() map[string][]string {
+	return map[string][]string{
+		"gateway": {"attachment", "identity", "matching", "patient", "tenant"}, "identity": {"tenant"}, "tenant": {},
+		"patient": {"attachment", "tenant"}, "attachment": {"tenant"}, "matching": {"patient", "tenant"},
+	}
+}
+
+// Policies let the arrows through, at both of their ends, and nothing else between programs. Peers are the same arrows.
+func TestArrows(t *testing.T) {
+	t.Parallel()
+	list := render(t, example("production")...)
+	called := map[string][]string{}
+	callers := map[string][]string{}
+	for _, name := range programs() {
+		policy := one(t, list, "NetworkPolicy", "mesh-"+name)
+		for _, rule := range items(policy.at("spec", "egress")) {
+			called[name] = append(called[name], pods(members(rule)["to"])...)
+		}
+		for _, rule := range items(policy.at("spec", "ingress")) {
+			for _, caller := range pods(members(rule)["from"]) {
+				callers[caller] = append(callers[caller], name)
+			}
+		}
+		config, _ := one(t, list, "ConfigMap", "mesh-"+name).at("data", "PEERS").(string)
+		var peers []string
+		for entry := range strings.SplitSeq(config, ";") {
+			if peer, address, ok := strings.Cut(entry, "="); ok {
+				peers = append(peers, peer)
+				if want := "dns:mesh-" + peer + ".records.svc.cluster.local.:8080"; address != want {
+					t.Errorf("%s calls %s at %s, want %s", name, peer, address, want)
+				}
+			}
+		}
+		want := arrows()[name]
+		slices.Sort(called[name])
+		slices.Sort(peers)
+		if !slices.Equal(called[name], want) || !slices.Equal(peers, want) {
+			t.Errorf("%s calls %v by its policy and %v by its peers, want %v", name, called[name], peers, want)
+		}
+	}
+	for _, name := range programs() {
+		slices.Sort(callers[name])
+		if !slices.Equal(callers[name], arrows()[name]) {
+			t.Errorf("%s is let in by %v, want %v", name, callers[name], arrows()[name])
+		}
+	}
+	if test := callers["test"]; !slices.Equal(test, []string{"gateway"}) {
+		t.Errorf("the test is let in by %v", test)
+	}
+	deny := one(t, list, "NetworkPolicy", "mesh-default-deny")
+	if deny.at("spec", "ingress") != nil || deny.at("spec", "egress") != nil || len(items(deny.at("spec", "policyTypes"))) != 2 {
+		t.Errorf("what denies all lets through %v", deny.at("spec"))
+	}
+}
+
+// pods are the names of the programs that peers of a policy select in the namespace itself.
+func pods(peers any) []string {
+	var names []string
+	for _, p := range items(peers) {
+		if members(p)["namespaceSelector"] != nil {
+			continue
+		}
+		labels := members(members(members(p)["podSelector"])["matchLabels"])
+		if name, ok := labels["app.kubernetes.io/name"].(string); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// A rule that names no peers lets everybody through: only the gateway's does, and only where nothing narrows it.
+func TestOnlyTheGatewayIsPublic(t *testing.T) {
+	t.Parallel()
+	for name, public := range map[string]int{"demo": 1, "production": 0} {
+		var open []string
+		for _, o := range render(t, example(name)...) {
+			if o.Kind != "NetworkPolicy" {
+				continue
+			}
+			for _, rule := range items(o.at("spec", "ingress")) {
+				if members(rule)["from"] == nil {
+					open = append(open, o.Metadata.Name)
+				}
+			}
+		}
+		if len(open) != public || public == 1 && open[0] != "mesh-gateway" {
+			t.Errorf("%s: open to anybody: %v", name, open)
+		}
+	}
+}
+
+// What programs are told they know: every variable is one that a program of the tree reads.
+func TestVariablesAreKnown(t *testing.T) {
+	t.Parallel()
+	known := map[string]bool{}
+	pattern := regexp.MustCompile(`(?:env:"|")([A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+)[",]|env:"([A-Z]+)"`)
+	for _, root := range []string{"libs", "gateway", "services", "tools/smoke"} {
+		err := filepath.WalkDir(filepath.Join("../../..", root), func(path string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			text, err := os.ReadFile(path) //nolint:gosec // our own sources
+			for _, match := range pattern.FindAllStringSubmatch(string(text), -1) {
+				known[match[1]+match[2]] = true
+			}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Read by the runtime and by libraries, and what others refer to.
+	for _, name := range []string{"GOMEMLIMIT", "OTEL_RESOURCE_ATTRIBUTES", "POD_NAME", "POD_IP", "HOST_IP", "CONSUL_HTTP_TOKEN", "REDISCLI_AUTH"} {
+		known[name] = true
+	}
+	for _, name := range []string{"demo", "production", "consul-keda"} {
+		for _, o := range render(t, example(name)...) {
+			var told []string
+			if o.Kind == "ConfigMap" && o.Metadata.Name != "mesh-redis" {
+				told = slices.Collect(maps.Keys(members(o.at("data"))))
+			}
+			for _, c := range append(items(o.pod()["containers"]), items(o.pod()["initContainers"])...) {
+				for _, e := range items(members(c)["env"]) {
+					variable, _ := members(e)["name"].(string)
+					told = append(told, strings.TrimSuffix(variable, "_FILE"))
+				}
+			}
+			for _, variable := range told {
+				if !known[variable] {
+					t.Errorf("%s: %s is told %s, which no program reads", name, o, variable)
+				}
+			}
+		}
+	}
+}
+
+// The owner's role is seen by the migration and by nothing that serves.
+func TestOwnerIsForTheMigration(t *testing.T) {
+	t.Parallel()
+	list := render(t, example("production")...)
+	for _, name := range programs()[1:] {
+		pod := one(t, list, "Deployment", "mesh-"+name).pod()
+		mounts := func(containers any) (all []string) {
+			for _, m := range items(members(items(containers)[0])["volumeMounts"]) {
+				volume, _ := members(m)["name"].(string)
+				all = append(all, volume)
+			}
+			return all
+		}
+		if slices.Contains(mounts(pod["containers"]), "owner") || !slices.Contains(mounts(pod["initContainers"]), "owner") {
+			t.Errorf("%s: mounts %v, and its migration %v", name, mounts(pod["containers"]), mounts(pod["initContainers"]))
+		}
+		for _, v := range items(pod["volumes"]) {
+			for _, source := range items(members(members(v)["projected"])["sources"]) {
+				secret, _ := members(members(source)["secret"])["name"].(string)
+				if (members(v)["name"] == "owner") != strings.HasSuffix(secret, "-owner") {
+					t.Errorf("%s: %s in volume %v", name, secret, members(v)["name"])
+				}
+			}
+		}
+	}
+}
+
+// A changed setting rolls the pods of the program that it is of, and of no other.
+func TestChangesRollPods(t *testing.T) {
+	t.Parallel()
+	sums := func(args ...string) map[string]any {
+		out := map[string]any{}
+		list := render(t, example("production", args...)...)
+		for _, name := range programs() {
+			out[name] = one(t, list, "Deployment", "mesh-"+name).at("spec", "template", "metadata", "annotations", "checksum/config")
+		}
+		return out
+	}
+	before := sums()
+	for args, rolls := range map[string][]string{
+		"patient.env.STREAM_IDLE=10s":             {"patient"},
+		"global.logLevel=debug":                   programs(),
+		"global.publicUrl=https://b.example":      {"gateway", "identity"},
+		"tenant.replicas=7":                       {},
+		"matching.resources.limits.memory=4Gi":    {"matching"}, // GOMEMLIMIT
+		"attachment.podAnnotations.restarted=now": {},           // the annotation itself does
+	} {
+		after := sums("--set", args)
+		for _, name := range programs() {
+			if rolled := before[name] != after[name]; rolled != slices.Contains(rolls, name) {
+				t.Errorf("%s: %s rolls: %v", args, name, rolled)
+			}
+		}
+	}
+}
+
+// The secrets that are made up fit each other, and stand nowhere else.
+func TestMadeUpSecrets(t *testing.T) {
+	t.Parallel()
+	out, err := template(example("demo")...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := objects(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := one(t, list, "Secret", "mesh-keys")
+	for _, name := range []string{"MESH_KEY", "CREDENTIAL_KEY", "CONTENT_KEYS"} {
+		text, _ := keys.at("stringData", name).(string)
+		raw, err := base64.StdEncoding.DecodeString(strings.TrimPrefix(text, "k1:"))
+		if err != nil || len(raw) != 32 {
+			t.Errorf("%s is %d bytes: %v", name, len(raw), err)
+		}
+	}
+	roles := items(one(t, list, "Cluster", "mesh-postgres").at("spec", "managed", "roles"))
+	if len(roles) != 10 {
+		t.Errorf("%d roles", len(roles))
+	}
+	for _, r := range roles {
+		secretName, _ := members(members(r)["passwordSecret"])["name"].(string)
+		secret := one(t, list, "Secret", secretName)
+		role, _ := secret.at("stringData", "username").(string)
+		password, _ := secret.at("stringData", "password").(string)
+		text, _ := secret.at("stringData", "url").(string)
+		at, err := url.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		set, _ := at.User.Password()
+		if members(r)["name"] != role || at.User.Username() != role || set != password || at.Host != "mesh-postgres-rw.records.svc:5432" ||
+			strings.TrimPrefix(at.Path, "/") != strings.TrimSuffix(role, "_owner") {
+			t.Errorf("role %v, secret of %s, URL for %s at %s%s", members(r)["name"], role, at.User.Username(), at.Host, at.Path)
+		}
+		if n := strings.Count(string(out), password); n != 2 {
+			t.Errorf("the password of %s stands in %d places", role, n)
+		}
+	}
+}
+
+// What External Secrets bring is all that the pods mount.
+func TestExternalSecretsAreComplete(t *testing.T) {
+	t.Parallel()
+	list := render(t, example("production")...)
+	brought := map[string]bool{}
+	for _, o := range list {
+		if o.Kind == "ExternalSecret" {
+			for _, d := range items(o.at("spec", "data")) {
+				key, _ := members(d)["secretKey"].(string)
+				brought[o.Metadata.Name+"/"+key] = true
+			}
+		}
+	}
+	for _, o := range list {
+		for _, v := range items(o.pod()["volumes"]) {
+			for _, source := range items(members(members(v)["projected"])["sources"]) {
+				secret := members(members(source)["secret"])
+				for _, item := range items(secret["items"]) {
+					key, _ := members(item)["key"].(string)
+					from, _ := secret["name"].(string)
+					if !brought[from+"/"+key] {
+						t.Errorf("%s mounts %s of %s, which nobody brings", o, key, from)
+					}
+				}
+			}
+		}
+	}
+}
+
+// A pod that ends has time for its sleep, its delay and what is under way.
+func TestGracePeriod(t *testing.T) {
+	t.Parallel()
+	list := render(t, example("demo", "--set", "patient.drain.preStopSleep=7,patient.drain.delay=11,patient.drain.finish=25")...)
+	pod := one(t, list, "Deployment", "mesh-patient").pod()
+	delay := one(t, list, "ConfigMap", "mesh-patient").at("data", "SHUTDOWN_DELAY")
+	sleep := members(members(members(members(items(pod["containers"])[0])["lifecycle"])["preStop"])["sleep"])["seconds"]
+	if pod["terminationGracePeriodSeconds"] != 43 || delay != "11s" || sleep != 7 {
+		t.Errorf("%v s for a sleep of %v s and a delay of %v", pod["terminationGracePeriodSeconds"], sleep, delay)
+	}
+}
+
+// The pages that helm-docs writes are those that are there.
+func TestReadmesAreFresh(t *testing.T) {
+	t.Parallel()
+	optional(t, "HELM_DOCS", "helm-docs")
+	for _, chart := range []string{"service", "redis", "postgres", "patient-mesh"} {
+		args := []string{"--chart-search-root", filepath.Join(folder, chart), "--dry-run", "--log-level", "error", "--sort-values-order", "file"}
+		if chart == "patient-mesh" { // the rest stands in the page of service
+			args = append(args, "--ignore-non-descriptions")
+		}
+		out, err := tool("HELM_DOCS", "helm-docs", args...)
+		if err != nil {
+			t.Fatalf("%v\n%s", err, out)
+		}
+		there, err := os.ReadFile(filepath.Join(folder, chart, "README.md"))
+		if err != nil || strings.TrimSpace(string(there)) != strings.TrimSpace(string(out)) {
+			t.Errorf("%s: README.md is stale: make chart-docs (%v)", chart, err)
+		}
+	}
+}

@@ -1,0 +1,220 @@
+package deploy
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"gopkg.in/yaml.v3"
+)
+
+// service is what we look at of one in compose.yaml.
+type service struct {
+	Profiles    []string
+	Image       string
+	Restart     string
+	NetworkMode string `yaml:"network_mode"`
+	Networks    any
+	Healthcheck map[string]any
+	Environment map[string]string
+	Logging     map[string]any
+	SecurityOpt []string `yaml:"security_opt"`
+	Deploy      struct {
+		Resources struct{ Limits struct{ CPUs, Memory string } }
+	}
+	Volumes []string
+}
+
+// The compose file keeps its promises: profiles, exact tags, limits, probes, no secret in an environment, and nothing that
+// an engine of version 20.10 refuses.
+func TestComposeFile(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join(root(t), "compose", "compose.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(string(raw), "start_interval") {
+		t.Error("engine 20.10 refuses start_interval")
+	}
+	var file struct {
+		Services map[string]service
+		Volumes  map[string]any
+	}
+	if err := yaml.Unmarshal(raw, &file); err != nil {
+		t.Fatal(err)
+	}
+	used := map[string]bool{}
+	for name, s := range file.Services {
+		if len(s.Profiles) == 0 || !slices.Contains(s.Profiles, "full") && name != "smoke" {
+			t.Errorf("%s: the profile full is everything", name)
+		}
+		if _, tag, _ := strings.Cut(s.Image, ":"); tag == "" || tag == "latest" {
+			t.Errorf("%s: the image %s has no exact tag", name, s.Image)
+		}
+		if limits := s.Deploy.Resources.Limits; limits.CPUs == "" || limits.Memory == "" {
+			t.Errorf("%s has no limits", name)
+		}
+		if s.Logging == nil || !slices.Contains(s.SecurityOpt, "no-new-privileges:true") {
+			t.Errorf("%s: its log is not bound, or it may gain privileges", name)
+		}
+		if s.Restart != "no" && s.Healthcheck == nil && name != "collector" { // whose image holds nothing to ask with
+			t.Errorf("%s has no probe", name)
+		}
+		for variable, value := range s.Environment {
+			secret := strings.Contains(variable, "PASSWORD") || strings.Contains(variable, "SECRET") || strings.Contains(variable, "KEY") || strings.HasSuffix(variable, "_URL")
+			if secret && !strings.HasSuffix(variable, "_FILE") && !strings.HasPrefix(value, "/run/secrets/") && variable != "PUBLIC_URL" && variable != "GATEWAY_URL" {
+				t.Errorf("%s: %s is no file", name, variable)
+			}
+		}
+		for _, volume := range s.Volumes {
+			source, _, _ := strings.Cut(volume, ":")
+			used[source] = true
+			if _, named := file.Volumes[source]; !named && !strings.HasPrefix(source, "./") {
+				t.Errorf("%s: the volume %s has no name", name, source)
+			}
+			if path := filepath.Join(root(t), "compose", source); strings.HasPrefix(source, "./") {
+				if _, err := os.Stat(path); err != nil {
+					t.Errorf("%s: %v", name, err)
+				}
+			}
+		}
+	}
+	for volume := range file.Volumes {
+		if !used[volume] {
+			t.Errorf("nobody uses the volume %s", volume)
+		}
+	}
+}
+
+// What looks into the mesh can be read at all.
+func TestObservabilityFiles(t *testing.T) {
+	t.Parallel()
+	if got := expressions(t); len(got) < 50 {
+		t.Errorf("%d expressions in rules and dashboards", len(got))
+	}
+	for _, name := range []string{
+		"collector.yaml", "jaeger.yaml", "prometheus/prometheus.yml", "grafana/provisioning/datasources/datasources.yaml", "grafana/provisioning/dashboards/dashboards.yaml",
+	} {
+		raw, err := os.ReadFile(filepath.Join(root(t), "compose", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var any map[string]any
+		if err := yaml.Unmarshal(raw, &any); err != nil || len(any) == 0 {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// expressions are all that rules and dashboards ask Prometheus, by where they stand.
+func expressions(t *testing.T) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	rules, _ := filepath.Glob(filepath.Join(root(t), "charts", "patient-mesh", "rules", "*.yml"))
+	for _, name := range rules {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			Groups []struct {
+				Rules []struct{ Record, Alert, Expr string }
+			}
+		}
+		if err := yaml.Unmarshal(raw, &file); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, group := range file.Groups {
+			for n, rule := range group.Rules {
+				if rule.Expr == "" || (rule.Record == "") == (rule.Alert == "") {
+					t.Errorf("%s: rule %d is none", name, n)
+				}
+				found[rule.Expr] = filepath.Base(name) + " " + rule.Record + rule.Alert
+			}
+		}
+	}
+	dashboards, _ := filepath.Glob(filepath.Join(root(t), "compose", "grafana", "dashboards", "*.json"))
+	for _, name := range dashboards {
+		raw, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var file struct {
+			UID    string
+			Panels []struct {
+				Title   string
+				Targets []struct{ Expr string }
+			}
+		}
+		if err := json.Unmarshal(raw, &file); err != nil || file.UID == "" {
+			t.Fatalf("%s: %v", name, err)
+		}
+		for _, panel := range file.Panels {
+			for _, target := range panel.Targets {
+				found[target.Expr] = filepath.Base(name) + " " + panel.Title
+			}
+		}
+	}
+	return found
+}
+
+var (
+	selectors = regexp.MustCompile(`\{[^}]*\}|\[[^\]]*\]|(?:by|without|on) \([^)]*\)|"[^"]*"`)
+	names     = regexp.MustCompile(`[a-z][a-zA-Z0-9_:]*_[a-zA-Z0-9_:]+`)
+)
+
+// Rules and dashboards ask for metrics that the programs do have; and none of these carries what was stored.
+func metrics(t *testing.T, p *project, stored string) {
+	t.Helper()
+	there := map[string]bool{}
+	for program, port := range map[string]string{"gateway": "9090", "identity": "8080", "tenant": "8080", "patient": "8080", "attachment": "8080", "matching": "8080"} {
+		out, err := run(t.Context(), nil, "docker", "inspect", "--format",
+			`{{(index .NetworkSettings.Networks "`+p.name+`_mesh").IPAddress}}`, p.containers(program)[0])
+		if err != nil {
+			t.Fatal(out, err)
+		}
+		text := fetch(t.Context(), t, "http://"+strings.TrimSpace(out)+":"+port+"/metrics")
+		if strings.Contains(text, stored) {
+			t.Errorf("the metrics of %s tell of a patient", program)
+		}
+		for line := range strings.SplitSeq(text, "\n") {
+			if name, _, _ := strings.Cut(line, "{"); name != "" && line[0] != '#' {
+				name, _, _ = strings.Cut(name, " ")
+				there[name] = true
+			}
+		}
+	}
+	for expression, where := range expressions(t) {
+		for _, name := range names.FindAllString(selectors.ReplaceAllString(expression, ""), -1) {
+			known := there[name] || strings.HasPrefix(name, "slo:") || strings.HasPrefix(name, "otelcol_") || name == "histogram_quantile"
+			if !known {
+				t.Errorf("%s asks for %s, which no program has", where, name)
+			}
+		}
+	}
+}
+
+func fetch(ctx context.Context, t *testing.T, address string) string {
+	t.Helper()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	raw, err := io.ReadAll(answer.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(raw)
+}

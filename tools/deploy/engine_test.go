@@ -1,0 +1,169 @@
+// Package deploy tests the mesh as it is deployed: in containers, on a real engine. It has tests only, and none of them
+// runs unless DEPLOY_TEST is set, as `make test-deploy` does.
+package deploy
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// project is one composition of containers under a name of its own.
+type project struct {
+	t     *testing.T
+	name  string
+	files []string
+	env   []string
+	dir   string // where its demo.json, mail and documents are seen from here
+	addr  string // the gateway's
+}
+
+// root is the tree.
+func root(t *testing.T) string {
+	t.Helper()
+	path, err := filepath.Abs(filepath.Join("..", ".."))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// needsEngine skips where there is no engine, in one plain line.
+func needsEngine(t *testing.T) {
+	t.Helper()
+	if os.Getenv("DEPLOY_TEST") == "" {
+		t.Skip("make test-deploy runs this")
+	}
+	for _, command := range []string{"docker version", "docker compose version"} {
+		if out, err := run(t.Context(), nil, strings.Fields(command)...); err != nil {
+			t.Skipf("no Docker engine with Compose here (%s: %s): nothing was deployed", command, firstLine(out))
+		}
+	}
+}
+
+func firstLine(text string) string {
+	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
+	return line
+}
+
+// has reports whether an image is on this machine, or can be had.
+func has(ctx context.Context, image string) bool {
+	if _, err := run(ctx, nil, "docker", "image", "inspect", image); err == nil {
+		return true
+	}
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Minute)
+	defer cancel()
+	_, err := run(ctx, nil, "docker", "pull", "--quiet", image)
+	return err == nil
+}
+
+// run gives all that a command said.
+func run(ctx context.Context, env []string, words ...string) (string, error) {
+	command := exec.CommandContext(ctx, words[0], words[1:]...)
+	command.Env = append(os.Environ(), env...)
+	var out bytes.Buffer
+	command.Stdout, command.Stderr = &out, &out
+	err := command.Run()
+	return out.String(), err
+}
+
+// free is a port that nobody listens at.
+func free(t *testing.T) int {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ln.Close()
+	address, ok := ln.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatal("no TCP address")
+	}
+	return address.Port
+}
+
+// newProject is the profile core with bounds that let a test suite through, and with its mail and documents in a folder
+// that we see. Where Consul's image cannot be had, programs are found by name.
+func newProject(t *testing.T) *project {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "deploy-*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	for _, folder := range []string{"identity", "attachment"} {
+		path := filepath.Join(dir, folder)
+		if err := errors.Join(os.Mkdir(path, 0o755), os.Chmod(path, 0o777)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err = errors.Join(os.Chmod(dir, 0o755),
+		os.Symlink("identity/mail", filepath.Join(dir, "mail")), os.Symlink("attachment/blobs", filepath.Join(dir, "blobs")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &project{t: t, name: fmt.Sprintf("deploy%d", os.Getpid()), dir: dir, addr: fmt.Sprintf("127.0.0.1:%d", free(t))}
+	p.files = []string{"compose/compose.yaml", "tools/deploy/testdata/test.yaml"}
+	if has(t.Context(), "hashicorp/consul:1.21.0") {
+		t.Log("programs are found by Consul")
+	} else {
+		t.Log("Consul's image cannot be had here: programs are found by their names")
+		p.files = append(p.files, "compose/static.yaml")
+	}
+	p.env = []string{
+		"TEST_DIR=" + dir, "GATEWAY_ADDR=" + p.addr, "PUBLIC_URL=http://" + p.addr, fmt.Sprintf("CONSUL_PORT=%d", free(t)),
+	}
+	for _, limit := range []string{
+		"LIMIT_CREDENTIAL_RATE", "LIMIT_CREDENTIAL_BURST", "LIMIT_ADDRESS_RATE", "LIMIT_ADDRESS_BURST",
+		"SIGN_IN_PER_ADDRESS", "REGISTER_PER_ADDRESS", "RESET_PER_ADDRESS",
+	} {
+		p.env = append(p.env, limit+"=100000")
+	}
+	return p
+}
+
+// compose runs a docker compose command for the project.
+func (p *project) compose(ctx context.Context, words ...string) (string, error) {
+	all := []string{"docker", "compose", "--project-name", p.name, "--profile", "core", "--progress", "quiet"}
+	for _, file := range p.files {
+		all = append(all, "--file", filepath.Join(root(p.t), file))
+	}
+	return run(ctx, p.env, append(all, words...)...)
+}
+
+// do is compose that must succeed.
+func (p *project) do(words ...string) string {
+	p.t.Helper()
+	out, err := p.compose(p.t.Context(), words...)
+	if err != nil {
+		p.t.Fatalf("docker compose %s: %v\n%s", strings.Join(words, " "), err, out)
+	}
+	return out
+}
+
+// up starts the project and returns when it serves.
+func (p *project) up(words ...string) {
+	p.t.Helper()
+	began := time.Now()
+	out, err := p.compose(p.t.Context(), append([]string{"up", "--detach", "--no-build", "--pull", "missing", "--wait", "--wait-timeout", "300"}, words...)...)
+	if err != nil {
+		state, _ := p.compose(p.t.Context(), "ps", "--all")
+		logs, _ := p.compose(p.t.Context(), "logs", "--tail", "30")
+		p.t.Fatalf("up: %v\n%s\n%s\n%s", err, out, state, logs)
+	}
+	p.t.Logf("up %s: %.1f s until it serves", strings.Join(words, " "), time.Since(began).Seconds())
+}
+
+// containers are the ids of a service's.
+func (p *project) containers(service string) []string {
+	p.t.Helper()
+	return strings.Fields(p.do("ps", "--quiet", service))
+}
