@@ -18,7 +18,7 @@ import (
 )
 
 // folder is a copy of the charts with the umbrella's dependencies in place.
-var folder string //nolint:gochecknoglobals // made once for all tests of the package
+var folder string // made once for all tests of the package
 
 const source = "../../../charts"
 
@@ -61,7 +61,7 @@ func find(variable, name string) string {
 
 // tool runs a program to its end and gives all it said.
 func tool(variable, name string, args ...string) ([]byte, error) {
-	command := exec.Command(find(variable, name), args...) //nolint:gosec,noctx // a developer's own tools; the test's time limit holds
+	command := exec.Command(find(variable, name), args...)
 	return command.CombinedOutput()
 }
 

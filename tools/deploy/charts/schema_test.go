@@ -13,9 +13,9 @@ func TestSchemaRefuses(t *testing.T) {
 		args    []string
 		says    string
 	}{
-		"a misspelt program":             {"demo", []string{"--set", "pateint.replicas=3"}, "pateint"},
+		"a misspelt program":             {"demo", []string{"--set", "patientt.replicas=3"}, "patientt"},
 		"a misspelt setting":             {"demo", []string{"--set", "patient.replica=3"}, "replica"},
-		"a misspelt global":              {"demo", []string{"--set", "global.enviroment=demo"}, "enviroment"},
+		"a misspelt global":              {"demo", []string{"--set", "global.environmentt=demo"}, "environmentt"},
 		"an unknown environment":         {"demo", []string{"--set", "global.environment=staging"}, "/global/environment"},
 		"production without TLS":         {"production", []string{"--set", "global.publicUrl=http://records.example.org"}, "/global/publicUrl"},
 		"no public address":              {"demo", []string{"--set", "global.publicUrl=records.example.org"}, "/global/publicUrl"},
@@ -44,7 +44,7 @@ func TestSchemaRefuses(t *testing.T) {
 		"half a digest":                  {"demo", []string{"--set", "patient.image.digest=sha256:abc"}, "/image/digest"},
 		"a level of the log":             {"demo", []string{"--set", "global.logLevel=verbose"}, "/global/logLevel"},
 		"no servers":                     {"demo", []string{"--set", "postgres.instances=0"}, "/instances"},
-		"a misspelt redis":               {"demo", []string{"--set", "redis.persistance.enabled=false"}, "persistance"},
+		"a misspelt redis":               {"demo", []string{"--set", "redis.persistencee.enabled=false"}, "persistencee"},
 		"a Redis that evicts":            {"demo", []string{"--set", "redis.maxMemory=lots"}, "/maxMemory"},
 		// Not the schemas, but as plain.
 		"a neighbour that is none":  {"demo", []string{"--set", "patient.reaches={postgres,mongo}"}, "mongo is reached and not in global.outside"},
