@@ -179,25 +179,7 @@ func (l *letters) last(n *linkage.NameOdds, s sketch, sounds bool) linkage.Odds 
 		return linkage.Odds{}
 	}
 	set, many := s.last(), s&manyLast != 0
-	o := n.Other
-	if set == 0 || many {
-		o = o.Or(n.Missing)
-	}
-	if bits.OnesCount32(set) <= 1 || many || l.lasts[0].single {
-		o = o.Or(n.Initial)
-	}
-	if sounds || l.lastSound.can(set, many) {
-		o = o.Or(n.Sound)
-	}
-	switch l.best(l.lasts, set, many) {
-	case alikeSame:
-		o = o.Or(n.Same).Or(n.Edit).Or(n.Similar)
-	case alikeByEdit:
-		o = o.Or(n.Edit).Or(n.Similar)
-	case alikeNearly:
-		o = o.Or(n.Similar)
-	}
-	return o
+	return l.alike(n, l.lasts, set, many, sounds || l.lastSound.can(set, many))
 }
 
 // first are the odds of first names of somebody.
@@ -206,17 +188,26 @@ func (l *letters) first(n *linkage.NameOdds, s sketch) linkage.Odds {
 		return n.Missing
 	}
 	set, many := s.first(), s&manyFirst != 0
+	o := l.alike(n, l.firsts, set, many, l.firstSound.can(set, many))
+	if s.initial() == l.initial || l.middle != 0 && is(l.middle, set, many) {
+		o = o.Or(n.Middle)
+	}
+	return l.other(o, n, s)
+}
+
+// alike are the odds of names of some letters that may be like words, sound like them, be their initial, or not be known.
+func (l *letters) alike(n *linkage.NameOdds, words []word, set uint32, many, sounds bool) linkage.Odds {
 	o := n.Other
 	if set == 0 || many {
 		o = o.Or(n.Missing)
 	}
-	if bits.OnesCount32(set) <= 1 || many || l.firsts[0].single {
+	if bits.OnesCount32(set) <= 1 || many || words[0].single {
 		o = o.Or(n.Initial)
 	}
-	if l.firstSound.can(set, many) {
+	if sounds {
 		o = o.Or(n.Sound)
 	}
-	switch l.best(l.firsts, set, many) {
+	switch l.best(words, set, many) {
 	case alikeSame:
 		o = o.Or(n.Same).Or(n.Edit).Or(n.Similar)
 	case alikeByEdit:
@@ -224,10 +215,7 @@ func (l *letters) first(n *linkage.NameOdds, s sketch) linkage.Odds {
 	case alikeNearly:
 		o = o.Or(n.Similar)
 	}
-	if s.initial() == l.initial || l.middle != 0 && is(l.middle, set, many) {
-		o = o.Or(n.Middle)
-	}
-	return l.other(o, n, s)
+	return o
 }
 
 // other are the odds should the first name be a nickname, or two run together.
