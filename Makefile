@@ -152,7 +152,7 @@ IMAGE_ENV      = IMAGE_PREFIX='$(IMAGE_PREFIX)' IMAGE_TAG='$(IMAGE_TAG)' IMAGE_V
 images: ## build the container images of the six programs, and of what prepares and checks a mesh, without a network
 	@docker compose version >/dev/null 2>&1 || { echo 'make images needs Docker with Compose v2'; exit 1; }
 	go run ./tools/image/cmd/image -out .bin/image -version '$(VERSION)'
-	@$(IMAGE_ENV) IMAGE_CONTEXT='$(CURDIR)/.bin/image' IMAGE_DOCKERFILE='$(CURDIR)/Dockerfile' IMAGE_BINARIES=prebuilt \
+	@$(IMAGE_ENV) IMAGE_CONTEXT='$(CURDIR)/.bin/image' IMAGE_DOCKERFILE='$(CURDIR)/compose/Dockerfile' IMAGE_BINARIES=prebuilt \
 		docker compose -f compose/compose.yaml --profile full --profile check build
 	@for p in gateway identity tenant patient attachment matching setup smoke; do \
 		docker tag '$(IMAGE_PREFIX)'/$$p:'$(IMAGE_TAG)' '$(IMAGE_PREFIX)'/$$p:'$(VERSION)'; done
