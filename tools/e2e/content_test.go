@@ -131,6 +131,7 @@ func TestBytesComeBackAsTheyWent(t *testing.T) {
 
 // The same bytes again change nothing, however they come; other bytes are refused, and change nothing either.
 func TestBytesAreStoredOnce(t *testing.T) {
+	inside(t)
 	c := owner(t)
 	for _, size := range []int{0, 100, 200_000} {
 		d, raw := c.blank(), noise(1, size)
@@ -236,6 +237,7 @@ func TestDeclaredSize(t *testing.T) {
 
 // Of uploads at once one wins, whole; whoever sent the same is told so, and the others that they came too late.
 func TestUploadsAtOnce(t *testing.T) {
+	inside(t)
 	c := owner(t)
 	for round := range 4 {
 		d := c.blank()

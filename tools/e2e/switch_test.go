@@ -48,6 +48,7 @@ func TestSwitchKeepsTheOldToken(t *testing.T) {
 
 // By POST: the answer brings the tokens.
 func TestSwitchByExchange(t *testing.T) {
+	inside(t)
 	for name, revoke := range map[string]bool{"revoked": true, "kept": false} {
 		t.Run(name, func(t *testing.T) {
 			s, one, two := traveller(t)
