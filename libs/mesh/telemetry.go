@@ -99,6 +99,7 @@ func (m *meters) of(service string) peerMeters {
 	p := peerMeters{meters: m, outcomes: map[outcome][]metric.RecordOption{}}
 	name := attribute.String("service", service)
 	p.service = []metric.AddOption{metric.WithAttributeSet(attribute.NewSet(name))}
+	m.repeats.Add(context.Background(), 0, p.service...) // a counter that is there from the start shows its first count as a rate
 	for _, o := range []outcome{answered, failed, timedOut, broken, refused} {
 		set := attribute.NewSet(name, attribute.String("outcome", string(o)))
 		p.outcomes[o] = []metric.RecordOption{metric.WithAttributeSet(set)}
