@@ -34,9 +34,8 @@ const (
 
 // key is a rule's hash for a person.
 type key struct {
-	hash        uint64
-	rule        rule
-	first, last int8 // which of the person's names it is made of; -1: of none
+	hash uint64
+	rule rule
 }
 
 // keyer makes keys. It is used again and again, so that it allocates nothing.
@@ -194,32 +193,32 @@ func (k *keyer) names(born linkage.Date, question bool) {
 	}
 	for i := range k.firsts {
 		f := &k.firsts[i]
-		k.named(byFirst, i, -1, f.word, 0)
+		k.key(byFirst, f.word, 0)
 		if f.bare {
 			continue
 		}
-		k.named(byFirstYear, i, -1, f.word, year)
+		k.key(byFirstYear, f.word, year)
 		if born != 0 {
-			k.named(byFirstDay, i, -1, f.word, day)
+			k.key(byFirstDay, f.word, day)
 		}
 		if question && born != 0 {
-			k.named(byFirstYear, i, -1, f.word, unborn)
+			k.key(byFirstYear, f.word, unborn)
 		}
 	}
 	for i := range k.lasts {
 		l := &k.lasts[i]
-		k.named(byLast, -1, i, l.word, 0)
+		k.key(byLast, l.word, 0)
 		for j := range k.firsts {
 			if together := l.of | k.firsts[j].of; !question && together&own == 0 && l.of&k.firsts[j].of == 0 {
 				continue // nobody is called by the first name of one alias and the last name of another
 			}
-			k.named(byNames, j, i, min(l.word, k.firsts[j].word), max(l.word, k.firsts[j].word))
+			k.key(byNames, min(l.word, k.firsts[j].word), max(l.word, k.firsts[j].word))
 		}
 		if !l.bare {
-			k.sound(i, l.sound, born, question)
+			k.sound(l.sound, born, question)
 		}
 		if question && l.sound2 != 0 {
-			k.sound(i, l.sound2, born, question)
+			k.sound(l.sound2, born, question)
 		}
 	}
 }
@@ -227,13 +226,13 @@ func (k *keyer) names(born linkage.Date, question bool) {
 // unborn is the year of people whose day of birth is not known: a question that has one finds them, too.
 const unborn = 0
 
-func (k *keyer) sound(last int, sound uint64, born linkage.Date, question bool) {
-	k.named(bySoundYear, -1, last, sound, uint64(born/10000)) //nolint:gosec // not negative
+func (k *keyer) sound(sound uint64, born linkage.Date, question bool) {
+	k.key(bySoundYear, sound, uint64(born/10000)) //nolint:gosec // not negative
 	if born != 0 {
-		k.named(bySoundDay, -1, last, sound, uint64(born%10000)) //nolint:gosec // not negative
+		k.key(bySoundDay, sound, uint64(born%10000)) //nolint:gosec // not negative
 	}
 	if question && born != 0 {
-		k.named(bySoundYear, -1, last, sound, unborn)
+		k.key(bySoundYear, sound, unborn)
 	}
 }
 
@@ -283,11 +282,7 @@ func (k *keyer) folded(s string) uint64 {
 	return maphash.Bytes(k.seed, b)
 }
 
-func (k *keyer) key(r rule, a, b uint64) { k.keys = append(k.keys, key{hash(r, a, b), r, -1, -1}) }
-
-func (k *keyer) named(r rule, first, last int, a, b uint64) {
-	k.keys = append(k.keys, key{hash(r, a, b), r, int8(first), int8(last)}) //nolint:gosec // at most mostAliases
-}
+func (k *keyer) key(r rule, a, b uint64) { k.keys = append(k.keys, key{hash(r, a, b), r}) }
 
 // hash mixes two things with what they are. The lists want every bit to depend on all.
 func hash(r rule, a, b uint64) uint64 {
