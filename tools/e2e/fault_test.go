@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -23,6 +25,10 @@ func private(t *testing.T, o mesh.Options) *mesh.Mesh {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	o.Dir, o.GatewayAddr, o.BinDir, o.Say = t.TempDir(), "127.0.0.1:0", binaries(), func(line string) { t.Log(line) }
+	// The database server's user passes through, so that its data lies inside and goes with the folder.
+	if err := os.Chmod(filepath.Dir(o.Dir), 0o711); err != nil {
+		t.Fatal(err)
+	}
 	o.LongestWait = 200 * time.Millisecond // what is killed time and again is not to be waited for
 	m, err := mesh.Start(ctx, o)
 	if err != nil {
