@@ -42,7 +42,7 @@ type found struct {
 
 // Run does it all, and leaves nothing behind that is not deleted.
 func (c Check) Run(ctx context.Context) (err error) {
-	if err := c.ready(ctx); err != nil {
+	if err := c.Ready(ctx); err != nil {
 		return err
 	}
 	c.Say("ready: the gateway and all services")
@@ -98,8 +98,8 @@ func (c Check) Revoke(ctx context.Context, id string) error {
 	return c.call(ctx, http.MethodDelete, "/v2/token/"+id, nil, nil)
 }
 
-// ready waits for the whole mesh to say that it can serve.
-func (c Check) ready(ctx context.Context) error {
+// Ready waits for the whole mesh to say that it can serve.
+func (c Check) Ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.Patience)
 	defer cancel()
 	for {

@@ -23,7 +23,7 @@ type Soak struct {
 // Soak creates, reads, changes and deletes patients until the time is over, with so many workers, each sending a request
 // when it has its answer. Nothing is sent twice: what fails is counted.
 func (c Check) Soak(ctx context.Context, workers int, long time.Duration) (Soak, error) {
-	if err := c.ready(ctx); err != nil {
+	if err := c.Ready(ctx); err != nil {
 		return Soak{}, err
 	}
 	end := time.Now().Add(long)
