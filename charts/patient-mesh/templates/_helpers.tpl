@@ -16,14 +16,12 @@ gateway identity tenant patient attachment matching
 {{- $all := list (.Values.global.secrets | default dict) (.Values.global.files | default dict) -}}
 {{- range splitList " " (include "mesh.programs" .) -}}
 {{- $program := index $.Values . -}}
-{{- if $program.enabled -}}
 {{- $all = concat $all (list $program.secrets $program.files) -}}
 {{- if $program.migrate.enabled -}}
 {{- $all = append $all $program.migrate.secrets -}}
 {{- end -}}
 {{- end -}}
-{{- end -}}
-{{- if and .Values.test.enabled (not .Values.test.ownTenant) -}}
+{{- if and .Values.test.enabled .Values.externalSecrets.test -}}
 {{- $all = append $all (dict "API_KEY" .Values.test.apiKey) -}}
 {{- end -}}
 {{- $named := dict -}}

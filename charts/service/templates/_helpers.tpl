@@ -40,17 +40,32 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{ $repository }}{{ if .Values.image.digest }}@{{ .Values.image.digest }}{{ else }}:{{ include "service.tag" . }}{{ end }}
 {{- end }}
 
-{{/* Host of a program for its callers. The last dot spares the resolver its search list. */}}
+{{/* Name of the headless Service, which resolves to every pod that is ready. */}}
+{{- define "service.podsNameOf" -}}
+{{ printf "%s-pods" (include "service.nameOf" . | trunc 58 | trimSuffix "-") }}
+{{- end }}
+
+{{/* What follows a Service's name in DNS. The last dot spares the resolver its search list. */}}
+{{- define "service.domain" -}}
+{{ .Release.Namespace }}.svc.{{ .Values.global.clusterDomain | default "cluster.local" }}.
+{{- end }}
+
+{{/* Host of a program for its callers: one address. */}}
 {{- define "service.hostOf" -}}
-{{ include "service.nameOf" . }}.{{ (index . 0).Release.Namespace }}.svc.{{ (index . 0).Values.global.clusterDomain | default "cluster.local" }}.
+{{ include "service.nameOf" . }}.{{ include "service.domain" (index . 0) }}
+{{- end }}
+
+{{/* The same for callers that want every pod's. */}}
+{{- define "service.podsHostOf" -}}
+dns:{{ include "service.podsNameOf" . }}.{{ include "service.domain" (index . 0) }}
 {{- end }}
 
 {{/* PEERS: whom this program calls, and where they are. All programs listen on the same port. */}}
 {{- define "service.peers" -}}
 {{- $peers := list -}}
-{{- $way := eq .Values.global.discovery.kind "dns" | ternary "dns:" "" -}}
+{{- $host := eq .Values.global.discovery.kind "dns" | ternary "service.podsHostOf" "service.hostOf" -}}
 {{- range index .Values.global.calls (include "service.program" .) -}}
-{{- $peers = append $peers (printf "%s=%s%s:%v" . $way (include "service.hostOf" (list $ .)) $.Values.ports.http) -}}
+{{- $peers = append $peers (printf "%s=%s:%v" . (include $host (list $ .)) $.Values.ports.http) -}}
 {{- end -}}
 {{ join ";" $peers }}
 {{- end }}
@@ -63,6 +78,11 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- else if hasSuffix "Mi" $limit -}}
 {{ mulf (trimSuffix "Mi" $limit | float64) 0.9 | floor | int64 }}MiB
 {{- end -}}
+{{- end }}
+
+{{/* A value as it was written: a whole number from a file is a float64 here, which is printed as 2.097152e+08. */}}
+{{- define "service.plain" -}}
+{{- if and (kindIs "float64" .) (eq (floor .) .) -}}{{ printf "%.0f" . }}{{- else -}}{{ . }}{{- end -}}
 {{- end }}
 
 {{/* What every program is told, and what this one is. */}}
@@ -84,7 +104,7 @@ OTEL_EXPORTER_OTLP_ENDPOINT: {{ . | quote }}
 GOMEMLIMIT: {{ . | quote }}
 {{- end }}
 {{- range $name, $value := merge (dict) .Values.env .Values.global.env }}
-{{ $name }}: {{ tpl (toString $value) $ | quote }}
+{{ $name }}: {{ tpl (include "service.plain" $value) $ | quote }}
 {{- end }}
 {{- end }}
 
@@ -100,9 +120,9 @@ capabilities:
 {{- define "service.podSecurity" -}}
 runAsNonRoot: true
 {{- with . }}
-runAsUser: {{ . }}
-runAsGroup: {{ . }}
-fsGroup: {{ . }}
+runAsUser: {{ int64 . }}
+runAsGroup: {{ int64 . }}
+fsGroup: {{ int64 . }}
 fsGroupChangePolicy: OnRootMismatch
 {{- end }}
 seccompProfile: {type: RuntimeDefault}
@@ -128,6 +148,13 @@ seccompProfile: {type: RuntimeDefault}
           name: {{ tpl $from.secret $.root }}
           items: [{key: {{ $from.key }}, path: {{ $name }}}]
       {{- end }}
+{{- end }}
+
+{{/* Nothing, unless the bounds of what scales contradict each other. */}}
+{{- define "service.checkBounds" -}}
+{{- if gt (int .Values.autoscaling.minReplicas) (int .Values.autoscaling.maxReplicas) -}}
+{{- printf "%s.autoscaling: minReplicas %v is more than maxReplicas %v" (include "service.program" .) .Values.autoscaling.minReplicas .Values.autoscaling.maxReplicas | fail -}}
+{{- end -}}
 {{- end }}
 
 {{/* What the pod knows of itself. */}}
@@ -157,6 +184,19 @@ seccompProfile: {type: RuntimeDefault}
 
 {{- define "service.allFiles" -}}
 {{ merge (dict) .Values.files .Values.global.files | toJson }}
+{{- end }}
+
+{{/* The rule of a NetworkPolicy for DNS, by UDP and TCP. */}}
+{{- define "service.egressDNS" -}}
+{{- $dns := dig "dns" dict .Values.global.outside -}}
+- ports:
+    {{- range $dns.ports | default (list 53) }}
+    - {port: {{ . }}, protocol: UDP}
+    - {port: {{ . }}, protocol: TCP}
+    {{- end }}
+  {{- with $dns.to }}
+  to: {{- tpl (toYaml .) $ | nindent 4 }}
+  {{- end }}
 {{- end }}
 
 {{/* One rule of a NetworkPolicy for what lies outside: include "service.egressTo" (list $ "redis"). */}}

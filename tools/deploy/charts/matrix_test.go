@@ -14,7 +14,8 @@ func matrix() map[string][]string {
 	cases := map[string][]string{
 		"demo": example("demo"), "production": example("production"), "consul and keda": example("consul-keda"),
 		"one address each":       example("demo", "--set", "global.discovery.kind=service"),
-		"consul":                 example("demo", "--set", "global.discovery.kind=consul"),
+		"consul":                 example("demo", agents()...),
+		"consul, no policies":    example("demo", "--set", "global.discovery.kind=consul,global.networkPolicy.enabled=false"),
 		"no network policies":    example("production", "--set", "global.networkPolicy.enabled=false"),
 		"no test":                example("demo", "--set", "test.enabled=false"),
 		"no sleep":               example("demo", "--set", "patient.drain.preStopSleep=0"),
@@ -22,7 +23,7 @@ func matrix() map[string][]string {
 		"platform's user":        example("production", "--set-json", "gateway.user=null"),
 		"digest":                 example("production", "--set", "patient.image.digest=sha256:"+strings.Repeat("a", 64)),
 		"load balancer":          example("production", "--set", "gateway.service.type=LoadBalancer,gateway.ingress.enabled=false"),
-		"matching elsewhere":     example("production", "--set", "matching.enabled=false"),
+		"monitored":              example("demo", "--set", "global.metrics.serviceMonitor.enabled=true"),
 		"redis in memory":        example("demo", "--set", "redis.persistence.enabled=false"),
 		"claim that is there":    example("demo", "--set", "attachment.persistence.existingClaim=blobs"),
 		"percent of disruption":  example("production", "--set", "patient.podDisruptionBudget.maxUnavailable=25%"),
@@ -34,6 +35,11 @@ func matrix() map[string][]string {
 		cases["keda for "+name] = example("demo", "--set", name+".autoscaling.kind=keda,"+name+".autoscaling.keda.serverAddress=http://prometheus:9090")
 	}
 	return cases
+}
+
+// agents is Consul with the addresses of its agents.
+func agents() []string {
+	return []string{"--set", "global.discovery.kind=consul,global.outside.consul.to[0].ipBlock.cidr=10.0.0.0/16"}
 }
 
 func TestLint(t *testing.T) {
@@ -99,6 +105,11 @@ func restricted(t *testing.T, o object, pod map[string]any) {
 		if s["allowPrivilegeEscalation"] != false || s["readOnlyRootFilesystem"] != true {
 			t.Errorf("%s: securityContext of %s: %v", o, c["name"], s)
 		}
+		for _, e := range items(c["env"]) {
+			if members(members(e)["valueFrom"])["secretKeyRef"] != nil {
+				t.Errorf("%s: %s has a secret in its environment, as %v", o, c["name"], members(e)["name"])
+			}
+		}
 		if drop := items(members(s["capabilities"])["drop"]); len(drop) != 1 || drop[0] != "ALL" {
 			t.Errorf("%s: %s keeps capabilities", o, c["name"])
 		}
@@ -156,7 +167,7 @@ func selected(t *testing.T, list []object) {
 				names = append(names, p.Metadata.Name)
 			}
 		}
-		if !slices.Equal(names, []string{o.Metadata.Name}) {
+		if !slices.Equal(names, []string{strings.TrimSuffix(o.Metadata.Name, "-pods")}) {
 			t.Errorf("%s selects %v", o, names)
 		}
 	}

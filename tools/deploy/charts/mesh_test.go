@@ -2,6 +2,7 @@ package charts
 
 import (
 	"encoding/base64"
+	"fmt"
 	"io/fs"
 	"maps"
 	"net/url"
@@ -24,7 +25,28 @@ func arrows() map[string][]string {
 // Policies let the arrows through, at both of their ends, and nothing else between programs. Peers are the same arrows.
 func TestArrows(t *testing.T) {
 	t.Parallel()
-	list := render(t, example("production")...)
+	for name, c := range map[string]struct {
+		args    []string
+		address string // of a peer; none: Consul tells it
+	}{
+		"each pod's address":   {example("production"), "dns:mesh-%s-pods.records.svc.cluster.local.:8080"},
+		"one address each":     {example("production", "--set", "global.discovery.kind=service"), "mesh-%s.records.svc.cluster.local.:8080"},
+		"consul":               {example("production", agents()...), ""},
+		"consul in an example": {example("consul-keda"), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			list := render(t, c.args...)
+			checkPolicies(t, list)
+			for _, name := range programs() {
+				checkPeers(t, list, name, c.address)
+			}
+		})
+	}
+}
+
+func checkPolicies(t *testing.T, list []object) {
+	t.Helper()
 	called := map[string][]string{}
 	callers := map[string][]string{}
 	for _, name := range programs() {
@@ -37,27 +59,12 @@ func TestArrows(t *testing.T) {
 				callers[caller] = append(callers[caller], name)
 			}
 		}
-		config, _ := one(t, list, "ConfigMap", "mesh-"+name).at("data", "PEERS").(string)
-		var peers []string
-		for entry := range strings.SplitSeq(config, ";") {
-			if peer, address, ok := strings.Cut(entry, "="); ok {
-				peers = append(peers, peer)
-				if want := "dns:mesh-" + peer + ".records.svc.cluster.local.:8080"; address != want {
-					t.Errorf("%s calls %s at %s, want %s", name, peer, address, want)
-				}
-			}
-		}
-		want := arrows()[name]
-		slices.Sort(called[name])
-		slices.Sort(peers)
-		if !slices.Equal(called[name], want) || !slices.Equal(peers, want) {
-			t.Errorf("%s calls %v by its policy and %v by its peers, want %v", name, called[name], peers, want)
-		}
 	}
 	for _, name := range programs() {
+		slices.Sort(called[name])
 		slices.Sort(callers[name])
-		if !slices.Equal(callers[name], arrows()[name]) {
-			t.Errorf("%s is let in by %v, want %v", name, callers[name], arrows()[name])
+		if want := arrows()[name]; !slices.Equal(called[name], want) || !slices.Equal(callers[name], want) {
+			t.Errorf("%s may call %v and is let in by %v, want %v", name, called[name], callers[name], want)
 		}
 	}
 	if test := callers["test"]; !slices.Equal(test, []string{"gateway"}) {
@@ -66,6 +73,39 @@ func TestArrows(t *testing.T) {
 	deny := one(t, list, "NetworkPolicy", "mesh-default-deny")
 	if deny.at("spec", "ingress") != nil || deny.at("spec", "egress") != nil || len(items(deny.at("spec", "policyTypes"))) != 2 {
 		t.Errorf("what denies all lets through %v", deny.at("spec"))
+	}
+}
+
+// checkPeers looks at what a program is told of its peers, and that there is a Service of each name.
+func checkPeers(t *testing.T, list []object, name, form string) {
+	t.Helper()
+	config, told := one(t, list, "ConfigMap", "mesh-"+name).at("data", "PEERS").(string)
+	if told != (form != "") {
+		t.Errorf("%s is told of peers: %v", name, told)
+	}
+	if !told {
+		return
+	}
+	var peers []string
+	for entry := range strings.SplitSeq(config, ";") {
+		if peer, address, ok := strings.Cut(entry, "="); ok {
+			peers = append(peers, peer)
+			if want := fmt.Sprintf(form, peer); address != want {
+				t.Errorf("%s calls %s at %s, want %s", name, peer, address, want)
+			}
+			host, _, _ := strings.Cut(strings.TrimPrefix(address, "dns:"), ".")
+			service := one(t, list, "Service", host)
+			if headless := service.at("spec", "clusterIP") == "None"; headless != strings.HasPrefix(address, "dns:") {
+				t.Errorf("%s calls %s at %s, which is headless: %v", name, peer, address, headless)
+			}
+			if port := members(items(service.at("spec", "ports"))[0])["port"]; port != 8080 {
+				t.Errorf("%s calls %s, which is at port %v", name, address, port)
+			}
+		}
+	}
+	slices.Sort(peers)
+	if want := arrows()[name]; !slices.Equal(peers, want) {
+		t.Errorf("%s calls %v by its peers, want %v", name, peers, want)
 	}
 }
 
@@ -87,9 +127,14 @@ func pods(peers any) []string {
 // A rule that names no peers lets everybody through: only the gateway's does, and only where nothing narrows it.
 func TestOnlyTheGatewayIsPublic(t *testing.T) {
 	t.Parallel()
-	for name, public := range map[string]int{"demo": 1, "production": 0} {
+	for name, c := range map[string]struct {
+		args   []string
+		public int
+	}{
+		"demo": {example("demo"), 1}, "production": {example("production"), 0}, "consul": {example("production", agents()...), 0},
+	} {
 		var open []string
-		for _, o := range render(t, example(name)...) {
+		for _, o := range render(t, c.args...) {
 			if o.Kind != "NetworkPolicy" {
 				continue
 			}
@@ -99,7 +144,7 @@ func TestOnlyTheGatewayIsPublic(t *testing.T) {
 				}
 			}
 		}
-		if len(open) != public || public == 1 && open[0] != "mesh-gateway" {
+		if len(open) != c.public || c.public == 1 && open[0] != "mesh-gateway" {
 			t.Errorf("%s: open to anybody: %v", name, open)
 		}
 	}
@@ -126,7 +171,7 @@ func TestVariablesAreKnown(t *testing.T) {
 		}
 	}
 	// Read by the runtime and by libraries, and what others refer to.
-	for _, name := range []string{"GOMEMLIMIT", "OTEL_RESOURCE_ATTRIBUTES", "POD_NAME", "POD_IP", "HOST_IP", "CONSUL_HTTP_TOKEN", "REDISCLI_AUTH"} {
+	for _, name := range []string{"GOMEMLIMIT", "OTEL_RESOURCE_ATTRIBUTES", "POD_NAME", "POD_IP", "HOST_IP", "CONSUL_HTTP_TOKEN"} {
 		known[name] = true
 	}
 	for _, name := range []string{"demo", "production", "consul-keda"} {
@@ -250,28 +295,31 @@ func TestMadeUpSecrets(t *testing.T) {
 	}
 }
 
-// What External Secrets bring is all that the pods mount.
+// What External Secrets bring is all that the programs mount, and once it is asked for what the test does.
 func TestExternalSecretsAreComplete(t *testing.T) {
 	t.Parallel()
-	list := render(t, example("production")...)
-	brought := map[string]bool{}
-	for _, o := range list {
-		if o.Kind == "ExternalSecret" {
-			for _, d := range items(o.at("spec", "data")) {
-				key, _ := members(d)["secretKey"].(string)
-				brought[o.Metadata.Name+"/"+key] = true
+	for asked, args := range map[bool][]string{false: example("production"), true: example("production", "--set", "externalSecrets.test=true")} {
+		list := render(t, args...)
+		brought := map[string]bool{}
+		for _, o := range list {
+			if o.Kind == "ExternalSecret" {
+				for _, d := range items(o.at("spec", "data")) {
+					key, _ := members(d)["secretKey"].(string)
+					brought[o.Metadata.Name+"/"+key] = true
+				}
 			}
 		}
-	}
-	for _, o := range list {
-		for _, v := range items(o.pod()["volumes"]) {
-			for _, source := range items(members(members(v)["projected"])["sources"]) {
-				secret := members(members(source)["secret"])
-				for _, item := range items(secret["items"]) {
-					key, _ := members(item)["key"].(string)
-					from, _ := secret["name"].(string)
-					if !brought[from+"/"+key] {
-						t.Errorf("%s mounts %s of %s, which nobody brings", o, key, from)
+		for _, o := range list {
+			want := asked || o.Metadata.Annotations["helm.sh/hook"] != "test" // its key cannot be made before the mesh runs
+			for _, v := range items(o.pod()["volumes"]) {
+				for _, source := range items(members(members(v)["projected"])["sources"]) {
+					secret := members(members(source)["secret"])
+					for _, item := range items(secret["items"]) {
+						key, _ := members(item)["key"].(string)
+						from, _ := secret["name"].(string)
+						if brought[from+"/"+key] != want {
+							t.Errorf("%s mounts %s of %s, which is brought: %v", o, key, from, !want)
+						}
 					}
 				}
 			}

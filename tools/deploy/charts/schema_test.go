@@ -43,11 +43,18 @@ func TestSchemaRefuses(t *testing.T) {
 		"a port that is none":            {"demo", []string{"--set", "global.outside.postgres.ports={70000}"}, "/global/outside/postgres/ports/0"},
 		"half a digest":                  {"demo", []string{"--set", "patient.image.digest=sha256:abc"}, "/image/digest"},
 		"a level of the log":             {"demo", []string{"--set", "global.logLevel=verbose"}, "/global/logLevel"},
+		"a program left out":             {"production", []string{"--set", "matching.enabled=false"}, "enabled"},
+		"an HPA that sees nothing":       {"demo", []string{"--set", "patient.autoscaling.kind=hpa,patient.autoscaling.cpu=0"}, "/autoscaling"},
+		"KEDA that asks nobody":          {"demo", []string{"--set", "patient.autoscaling.kind=keda,patient.autoscaling.cpu=0"}, "/autoscaling"},
+		"a port below nothing":           {"demo", []string{"--set", "gateway.service.port=-1"}, "/service/port"},
 		"no servers":                     {"demo", []string{"--set", "postgres.instances=0"}, "/instances"},
 		"a misspelt redis":               {"demo", []string{"--set", "redis.persistencee.enabled=false"}, "persistencee"},
 		"a Redis that evicts":            {"demo", []string{"--set", "redis.maxMemory=lots"}, "/maxMemory"},
 		// Not the schemas, but as plain.
 		"a neighbour that is none":  {"demo", []string{"--set", "patient.reaches={postgres,mongo}"}, "mongo is reached and not in global.outside"},
+		"an HPA upside down":        {"demo", []string{"--set", "patient.autoscaling.kind=hpa,patient.autoscaling.minReplicas=11"}, "patient.autoscaling: minReplicas 11 is more than maxReplicas 10"},
+		"a ScaledObject as well":    {"demo", []string{"--set", "patient.autoscaling.kind=keda,patient.autoscaling.minReplicas=11"}, "minReplicas 11 is more than"},
+		"checks from anywhere":      {"demo", []string{"--set", "global.discovery.kind=consul"}, "global.outside.consul.to names no agents"},
 		"a test that cannot get in": {"demo", []string{"--set", "global.calls.test={gateway}"}, "test.ownTenant needs"},
 	} {
 		t.Run(name, func(t *testing.T) {
