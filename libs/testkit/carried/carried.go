@@ -8,6 +8,7 @@ import (
 	"context"
 	"io/fs"
 	"maps"
+	"net/url"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,6 +51,7 @@ func Check(t *testing.T, s Service) {
 	defer conn.Close(context.WithoutCancel(ctx)) //nolint:errcheck // nothing is left to lose
 	complete(t, conn, s.Distribution)
 	functions(t, conn, s)
+	others(t, conn, database.OwnerURL, s.Distribution)
 	p := planner{conn: conn, tables: tenants(s.Distribution)}
 	if err := p.open(ctx); err != nil {
 		t.Fatal(err)
@@ -74,6 +76,23 @@ func Check(t *testing.T, s Service) {
 	t.Logf("%d statements, of which %d are about tables of tenants", len(list), p.about)
 }
 
+// others partitions what has a tenant and stays, so that its statements are looked at too.
+func others(t *testing.T, conn *pgx.Conn, ownerURL string, d pg.Distribution) {
+	t.Helper()
+	owner, err := url.Parse(ownerURL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, table := range d.Tables {
+		if table.Tenant == "" || table.Spread {
+			continue
+		}
+		if _, err := conn.Exec(t.Context(), `SELECT stand_in_partition($1::text::regclass, $2, $3)`, table.Name, table.Tenant, owner.User.Username()); err != nil {
+			t.Fatalf("table %s: %v", table.Name, err)
+		}
+	}
+}
+
 // tenants is the tables that have a tenant, with the column that names it.
 func tenants(d pg.Distribution) map[string]string {
 	list := map[string]string{}
@@ -86,7 +105,7 @@ func tenants(d pg.Distribution) map[string]string {
 }
 
 // complete checks that the distribution speaks of every table, and gives a reason for each that stays.
-func complete(t *testing.T, conn *pgx.Conn, d pg.Distribution) {
+func complete(t testing.TB, conn *pgx.Conn, d pg.Distribution) {
 	t.Helper()
 	const query = `
 	SELECT relname FROM pg_class WHERE relnamespace = 'public'::regnamespace AND relkind IN ('r', 'p') AND NOT relispartition
@@ -113,7 +132,7 @@ func complete(t *testing.T, conn *pgx.Conn, d pg.Distribution) {
 }
 
 // functions checks that each function that touches a table of tenants is known to.
-func functions(t *testing.T, conn *pgx.Conn, s Service) {
+func functions(t testing.TB, conn *pgx.Conn, s Service) {
 	t.Helper()
 	rows, err := conn.Query(t.Context(), `
 	SELECT proname, prosrc FROM pg_proc WHERE pronamespace = 'public'::regnamespace AND proname NOT LIKE 'stand\_in\_%'

@@ -73,6 +73,8 @@ func find(dir string, built map[string][]string) ([]statement, error) {
 func load(dir string) ([]goPackage, error) {
 	list := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,Imports,DepOnly", "./...")
 	list.Dir, list.Stderr = dir, os.Stderr
+	// As the programs are built, whatever the tests are built with: else all would be compiled once more.
+	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")
 	out, err := list.Output()
 	if err != nil {
 		return nil, fmt.Errorf("go list: %w", err)

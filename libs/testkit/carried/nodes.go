@@ -4,7 +4,7 @@ import (
 	"context"
 	_ "embed"
 	"io/fs"
-	"net/url"
+	"os"
 	"testing"
 
 	"github.com/jackc/pgx/v5"
@@ -19,10 +19,10 @@ var standIn string
 // Nodes gives a database that says it could spread tables, with the tables of the distribution spread by the step that
 // does so in production. It is a stand-in: PostgreSQL itself, where create_distributed_table partitions the table by the
 // hash of the column and refuses what Citus refuses. It shows what a statement is about. How Citus runs it, it does not.
-func Nodes(t *testing.T, migrations fs.FS, d pg.Distribution) testkit.Database {
+func Nodes(t testing.TB, migrations fs.FS, d pg.Distribution) testkit.Database {
 	t.Helper()
 	database := testkit.Postgres(t, migrations)
-	ctx := t.Context()
+	ctx := context.Background()
 	conn, err := pgx.Connect(ctx, database.AdminURL)
 	if err != nil {
 		t.Fatal(err)
@@ -35,18 +35,15 @@ func Nodes(t *testing.T, migrations fs.FS, d pg.Distribution) testkit.Database {
 	if err := config.Migrate(ctx, migrations, d); err != nil {
 		t.Fatal(err)
 	}
-	owner, err := url.Parse(database.OwnerURL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	// What has a tenant and stays is partitioned as well, so that its statements are looked at too.
-	for _, table := range d.Tables {
-		if table.Tenant == "" || table.Spread {
-			continue
-		}
-		if _, err := conn.Exec(ctx, `SELECT stand_in_partition($1::text::regclass, $2, $3)`, table.Name, table.Tenant, owner.User.Username()); err != nil {
-			t.Fatalf("table %s: %v", table.Name, err)
-		}
-	}
 	return database
+}
+
+// Postgres is testkit's, or, where TEST_DISTRIBUTE says so, Nodes, with what DATABASE_DISTRIBUTE is then: the tests of a
+// store are also those of a store on nodes.
+func Postgres(t testing.TB, migrations fs.FS, d pg.Distribution) (database testkit.Database, distribute string) {
+	t.Helper()
+	if distribute = os.Getenv("TEST_DISTRIBUTE"); distribute != "" {
+		return Nodes(t, migrations, d), distribute
+	}
+	return testkit.Postgres(t, migrations), ""
 }
