@@ -52,7 +52,7 @@ func Check(t *testing.T, s Service) {
 	complete(t, conn, s.Distribution)
 	functions(t, conn, s)
 	others(t, conn, database.OwnerURL, s.Distribution)
-	p := planner{conn: conn, tables: tenants(s.Distribution)}
+	p := planner{conn: conn, distribution: s.Distribution}
 	if err := p.open(ctx); err != nil {
 		t.Fatal(err)
 	}

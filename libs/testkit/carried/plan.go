@@ -12,19 +12,23 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+
+	"github.com/patient-mesh/patient-mesh/libs/pg"
 )
 
 // planner has statements planned, for one tenant.
 type planner struct {
-	conn   *pgx.Conn
-	tables map[string]string // and the column of each
-	node   *regexp.Regexp
-	about  int // statements that named one of the tables
+	conn         *pgx.Conn
+	distribution pg.Distribution
+	tables       map[string]string // that have a tenant, with the column of each
+	node         *regexp.Regexp
+	about        int // statements that named one of the tables
 }
 
 const tenant = "'01900000-0000-7000-8000-0000000000aa'::uuid"
 
 func (p *planner) open(ctx context.Context) error {
+	p.tables = tenants(p.distribution)
 	p.node = regexp.MustCompile(`^(.+)_node([0-9])$`)
 	_, err := p.conn.Exec(ctx, `SET plan_cache_mode = force_custom_plan`)
 	return err
@@ -65,7 +69,7 @@ func (p *planner) fault(ctx context.Context, s statement) (string, error) {
 		l := look{planner: p, seen: seen, nodes: map[string]bool{}}
 		l.at(plans[0].Plan)
 		if len(l.nodes) > 1 || l.fault != "" {
-			return fmt.Sprintf("does not carry its tenant: planned for %d nodes %s", len(l.nodes), l.fault), nil
+			return strings.TrimSpace(fmt.Sprintf("planned for %d nodes %s", len(l.nodes), l.fault)), nil
 		}
 	}
 	for _, table := range named {
@@ -133,6 +137,7 @@ type plan struct {
 	Alias     string   `json:"Alias"`
 	Parent    string   `json:"Parent Relationship"`
 	Output    []string `json:"Output"`
+	Subplan   string   `json:"Subplan Name"`
 	Removed   int      `json:"Subplans Removed"` // at the start of the execution, not by the planner
 	Plans     []plan   `json:"Plans"`
 }
@@ -150,6 +155,9 @@ func (l *look) at(p plan) {
 	if part := l.node.FindStringSubmatch(p.Relation); part != nil {
 		l.seen[part[1]], l.nodes[part[2]] = true, true
 	}
+	if p.Type == "ModifyTable" && !l.spread(p.Relation) && slices.ContainsFunc(p.Plans, l.asksNodes) {
+		l.fault = "and changes what stays, " + p.Relation + ", by what is spread, which Citus refuses"
+	}
 	if p.Removed > 0 {
 		l.fault = "and only the execution tells which"
 	}
@@ -162,6 +170,18 @@ func (l *look) at(p plan) {
 	for _, below := range p.Plans {
 		l.at(below)
 	}
+}
+
+func (l *look) spread(relation string) bool {
+	if part := l.node.FindStringSubmatch(relation); part != nil {
+		relation = part[1]
+	}
+	return slices.ContainsFunc(l.distribution.Tables, func(t pg.Table) bool { return t.Spread && t.Name == relation })
+}
+
+// asksNodes reports whether a part of a statement reads what is spread. What stands in a WITH does so by itself.
+func (l *look) asksNodes(p plan) bool {
+	return !strings.HasPrefix(p.Subplan, "CTE ") && (l.spread(p.Relation) || slices.ContainsFunc(p.Plans, l.asksNodes))
 }
 
 // brings reports whether the first column of the rows to insert, which is the tenant in each of the tables, is the one

@@ -27,7 +27,7 @@ func TestAForgottenTenantIsFoundOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer conn.Close(t.Context()) //nolint:errcheck // nothing is left to lose
-	p := planner{conn: conn, tables: tenants(distribution)}
+	p := planner{conn: conn, distribution: distribution}
 	if err := p.open(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -51,7 +51,9 @@ func TestAForgottenTenantIsFoundOut(t *testing.T) {
 		`WITH gone AS (DELETE FROM note WHERE tenant_id = $1 RETURNING id) INSERT INTO mark SELECT id::text::uuid, 1 FROM gone`: "who knows",
 		`SELECT text FROM note WHERE tenant_id = $1 AND false`:                                                                  "no plan",
 		`SELECT id FROM queue`: "",
-		`SELECT 'a note'`:      "",
+		`DELETE FROM queue WHERE EXISTS (SELECT FROM note WHERE tenant_id = $1 AND note.id = $2)`:                 "refuses",
+		`WITH gone AS (DELETE FROM note WHERE tenant_id = $1 RETURNING id) INSERT INTO queue SELECT id FROM gone`: "",
+		`SELECT 'a note'`: "",
 	} {
 		fault, err := p.fault(t.Context(), statement{sql: sql})
 		if err != nil || want == "" && fault != "" || !strings.Contains(fault, want) {
