@@ -33,7 +33,7 @@ func shape(t *testing.T, url string) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing is left to lose
+	defer conn.Close(t.Context())
 	var all string
 	err = conn.QueryRow(t.Context(), `
 		SELECT (SELECT string_agg(oid || relname || relkind::text, ',' ORDER BY oid) FROM pg_class WHERE relnamespace = 'public'::regnamespace)

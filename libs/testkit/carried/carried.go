@@ -35,7 +35,7 @@ type Service struct {
 // Check is the proof for the service whose store is the package under test.
 func Check(t *testing.T, s Service) {
 	t.Helper()
-	list, err := find("..", s.Built)
+	list, err := find(t.Context(), "..", s.Built)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package carried
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -45,8 +46,8 @@ type goPackage struct {
 }
 
 // find gives every statement of the packages at a folder and below, and of the libraries that send some for them.
-func find(dir string, built map[string][]string) ([]statement, error) {
-	packages, err := load(dir)
+func find(ctx context.Context, dir string, built map[string][]string) ([]statement, error) {
+	packages, err := load(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -70,8 +71,8 @@ func find(dir string, built map[string][]string) ([]statement, error) {
 	return f.found, errors.Join(f.faults...)
 }
 
-func load(dir string) ([]goPackage, error) {
-	list := exec.Command("go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,Imports,DepOnly", "./...")
+func load(ctx context.Context, dir string) ([]goPackage, error) {
+	list := exec.CommandContext(ctx, "go", "list", "-deps", "-export", "-json=ImportPath,Dir,Export,GoFiles,Imports,DepOnly", "./...")
 	list.Dir, list.Stderr = dir, os.Stderr
 	// As the programs are built, whatever the tests are built with: else all would be compiled once more.
 	list.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath -buildvcs=false")

@@ -155,8 +155,11 @@ func (l *look) at(p plan) {
 	if part := l.node.FindStringSubmatch(p.Relation); part != nil {
 		l.seen[part[1]], l.nodes[part[2]] = true, true
 	}
-	if p.Type == "ModifyTable" && !l.spread(p.Relation) && slices.ContainsFunc(p.Plans, l.asksNodes) {
-		l.fault = "and changes what stays, " + p.Relation + ", by what is spread, which Citus refuses"
+	if p.Type == "ModifyTable" {
+		target := l.spread(p.Relation)
+		if slices.ContainsFunc(p.Plans, func(below plan) bool { return l.reads(below, !target) }) {
+			l.fault = "and mixes what is spread with what stays, to change " + p.Relation
+		}
 	}
 	if p.Removed > 0 {
 		l.fault = "and only the execution tells which"
@@ -179,9 +182,14 @@ func (l *look) spread(relation string) bool {
 	return slices.ContainsFunc(l.distribution.Tables, func(t pg.Table) bool { return t.Spread && t.Name == relation })
 }
 
-// asksNodes reports whether a part of a statement reads what is spread. What stands in a WITH does so by itself.
-func (l *look) asksNodes(p plan) bool {
-	return !strings.HasPrefix(p.Subplan, "CTE ") && (l.spread(p.Relation) || slices.ContainsFunc(p.Plans, l.asksNodes))
+// reads reports whether a part of a change reads a table that is spread, or one that is not. Citus refuses to change one
+// kind by the other (citusdata/citus#5280); what stands in a WITH is done by itself before.
+func (l *look) reads(p plan, spread bool) bool {
+	if strings.HasPrefix(p.Subplan, "CTE ") {
+		return false
+	}
+	return p.Relation != "" && l.spread(p.Relation) == spread ||
+		slices.ContainsFunc(p.Plans, func(below plan) bool { return l.reads(below, spread) })
 }
 
 // brings reports whether the first column of the rows to insert, which is the tenant in each of the tables, is the one

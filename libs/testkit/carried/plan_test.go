@@ -26,7 +26,7 @@ func TestAForgottenTenantIsFoundOut(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing is left to lose
+	defer conn.Close(t.Context())
 	p := planner{conn: conn, distribution: distribution}
 	if err := p.open(t.Context()); err != nil {
 		t.Fatal(err)
@@ -51,8 +51,10 @@ func TestAForgottenTenantIsFoundOut(t *testing.T) {
 		`WITH gone AS (DELETE FROM note WHERE tenant_id = $1 RETURNING id) INSERT INTO mark SELECT id::text::uuid, 1 FROM gone`: "who knows",
 		`SELECT text FROM note WHERE tenant_id = $1 AND false`:                                                                  "no plan",
 		`SELECT id FROM queue`: "",
-		`DELETE FROM queue WHERE EXISTS (SELECT FROM note WHERE tenant_id = $1 AND note.id = $2)`:                 "refuses",
-		`WITH gone AS (DELETE FROM note WHERE tenant_id = $1 RETURNING id) INSERT INTO queue SELECT id FROM gone`: "",
+		`UPDATE note SET text = $2 WHERE tenant_id = $1 AND EXISTS (SELECT FROM queue WHERE queue.id = $3)`:                                      "mixes",
+		`WITH it AS MATERIALIZED (SELECT 1 FROM queue WHERE id = $3) UPDATE note SET text = $2 WHERE tenant_id = $1 AND EXISTS (SELECT FROM it)`: "",
+		`DELETE FROM queue WHERE EXISTS (SELECT FROM note WHERE tenant_id = $1 AND note.id = $2)`:                                                "mixes",
+		`WITH gone AS (DELETE FROM note WHERE tenant_id = $1 RETURNING id) INSERT INTO queue SELECT id FROM gone`:                                "",
 		`SELECT 'a note'`: "",
 	} {
 		fault, err := p.fault(t.Context(), statement{sql: sql})

@@ -46,13 +46,15 @@ const (
 
 	// attach makes the blob content and ends its intent, and keeps the entry, or does none of it.
 	attach = `
-	WITH change AS (
+	WITH intent AS MATERIALIZED (
+		SELECT 1 FROM blob_upload WHERE blob_key = $4 AND claimed_until IS NULL
+	), change AS (
 		UPDATE document SET
 			blob_key = $4, content_size = $5, content_sha256 = $6, encryption_key_id = $7, uploaded_at = $8, updated_at = $8,
 			version = version + 1
 		WHERE tenant_id = $1 AND patient_id = $2 AND id = $3 AND deactivated_at IS NULL AND blob_key IS NULL
 			AND (declared_size IS NULL OR declared_size = $5)
-			AND EXISTS (SELECT FROM blob_upload WHERE blob_key = $4 AND claimed_until IS NULL)
+			AND EXISTS (SELECT FROM intent)
 		RETURNING ` + columns + `, payload
 	), fulfilled AS (
 		DELETE FROM blob_upload WHERE blob_key = $4 AND EXISTS (SELECT FROM change)

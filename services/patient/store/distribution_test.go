@@ -40,7 +40,7 @@ func TestTheSweepOfNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing is left to lose
+	defer conn.Close(t.Context())
 	_, err = conn.Exec(t.Context(), `
 		INSERT INTO idempotency_key (tenant_id, credential_id, key, request_hash, status, body, resource_id, created_at)
 		SELECT gen_random_uuid(), 'c', n::text, '', 200, '', '', now() - n * interval '10 hours' FROM generate_series(1, 4) AS n;
@@ -56,7 +56,7 @@ func TestTheSweepOfNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer service.Close(t.Context()) //nolint:errcheck // nothing is left to lose
+	defer service.Close(t.Context())
 	var gone int64
 	if err := service.QueryRow(t.Context(), `SELECT sweep_idempotency_keys(1000)`).Scan(&gone); err != nil || gone != 4 {
 		t.Errorf("%d gone, %v", gone, err)

@@ -61,7 +61,7 @@ func TestTheTrailIsAppendedOnOneNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer conn.Close(t.Context()) //nolint:errcheck // nothing is left to lose
+	defer conn.Close(t.Context())
 	_, err = conn.Exec(t.Context(), `
 		LOAD 'auto_explain';
 		SET auto_explain.log_min_duration = 0; SET auto_explain.log_nested_statements = on; SET auto_explain.log_level = notice;
