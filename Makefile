@@ -52,6 +52,8 @@ unit: build race-programs ## only the tests
 	@$(if $(CC_FOUND),,echo 'no C compiler here: the tests run without the race detector')
 	go test -vet=off -run TestS3 ./services/attachment/cmd/attachment
 	go test -vet=off $(CALM)
+	@# As on an engine of many nodes, where there is no feed of changes.
+	TEST_DISTRIBUTE=citus bin/mesh env -- go test -vet=off -skip '^Test.*(Feed|Reader|Positions|Changed)' $(foreach s,attachment patient tenant,./services/$(s)/store)
 	@# The detector's shadow memory hides what a program holds: that bound is looked at in the programs as they are shipped.
 	MESH_BIN_DIR=$(CURDIR)/bin bin/mesh env -- go test -vet=off -run 'Test(Content|Import)OfItsOwnMesh/memory' ./tools/e2e
 	$(RACE) MESH_BIN_DIR=$(CURDIR)/$(if $(CC_FOUND),.bin/race,bin) bin/mesh env -- go test $(RACE_FLAG) $(TEST_TAGS) -vet=off -timeout 10m $(RACED)

@@ -18,16 +18,22 @@ type Batch struct {
 // Tenant begins a batch that row-level security holds to one tenant.
 func Tenant(id string) *Batch {
 	b := &Batch{}
-	b.Exec(`SELECT set_config('app.tenant_id', $1, true)`, id)
+	b.Exec(setTenant, id)
 	return b
 }
+
+// setTenant holds what follows to a tenant, and setTenantOfAll does so on every node.
+const (
+	setTenant      = `SELECT set_config('app.tenant_id', $1, true)`
+	setTenantOfAll = `SELECT hold_tenant($1)`
+)
 
 // Snapshot begins a batch like Tenant's whose statements only read, and all see the same moment: those of Tenant's each
 // see what is committed by then. It is still one trip.
 func Snapshot(id string) *Batch {
 	b := &Batch{begun: true}
 	b.Exec(`BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY`)
-	b.Exec(`SELECT set_config('app.tenant_id', $1, true)`, id)
+	b.Exec(setTenant, id)
 	return b
 }
 
@@ -113,7 +119,7 @@ func (db *DB) Send(ctx context.Context, b *Batch) error {
 		ctx, cancel = context.WithTimeout(ctx, sendLimit)
 		defer cancel()
 	}
-	return b.over(ctx, db.pool)
+	return b.over(ctx, db.pool, db.spread)
 }
 
 // sender is a pool, or a connection of one.
@@ -121,9 +127,27 @@ type sender interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-func (b *Batch) over(ctx context.Context, to sender) error {
+func (b *Batch) over(ctx context.Context, to sender, spread bool) error {
+	if spread {
+		b.onNodes()
+	}
 	if b.begun {
 		b.Exec(`COMMIT`) // a batch that fails before it leaves a connection that the pool throws away
 	}
 	return decided(to.SendBatch(ctx, &b.statements).Close())
+}
+
+// onNodes makes of an implicit transaction one that begins and ends with words. Citus does not know the implicit one of
+// a pipeline for one: it would have the nodes commit each statement by itself.
+func (b *Batch) onNodes() {
+	list := b.statements.QueuedQueries
+	for _, q := range list {
+		if q.SQL == setTenant {
+			q.SQL = setTenantOfAll
+		}
+	}
+	if !b.begun && len(list) > 1 {
+		b.statements.QueuedQueries = append([]*pgx.QueuedQuery{{SQL: `BEGIN`}}, list...)
+		b.begun = true
+	}
 }

@@ -20,6 +20,7 @@ type Config struct {
 	MigrateURL string `env:"DATABASE_MIGRATE_URL"`           // the owner's role; empty: serve does not migrate
 	ReadURL    string `env:"DATABASE_READ_URL"`              // a read replica, for what may be a little old; empty: none
 	MaxConns   int32  `env:"DATABASE_MAX_CONNS" envDefault:"16"`
+	Distribute string `env:"DATABASE_DISTRIBUTE"` // Citus: tables are spread over nodes; empty: they are not
 }
 
 const (
@@ -32,15 +33,20 @@ const (
 type DB struct {
 	pool    *pgxpool.Pool
 	replica *replica // nil: there is none
+	spread  bool     // over nodes
 }
 
 // Open makes the pool. It does not connect yet: a database that is away makes a service unready, not dead.
 func Open(c Config) (*DB, error) {
+	distributes, err := c.distributes()
+	if err != nil {
+		return nil, err
+	}
 	pool, err := newPool("DATABASE_URL", c.URL, c)
 	if err != nil {
 		return nil, err
 	}
-	db := &DB{pool: pool}
+	db := &DB{pool: pool, spread: distributes}
 	if c.ReadURL != "" {
 		late, err := newPool("DATABASE_READ_URL", c.ReadURL, c)
 		if err != nil {
@@ -68,6 +74,9 @@ func newPool(name, url string, c Config) (*pgxpool.Pool, error) {
 	config.ConnConfig.ConnectTimeout = connectTimeout
 	config.ConnConfig.RuntimeParams["statement_timeout"] = strconv.FormatInt(statementTimeout.Milliseconds(), 10)
 	config.ConnConfig.RuntimeParams["timezone"] = "UTC"
+	if c.Distribute != "" {
+		config.ConnConfig.RuntimeParams["citus.propagate_set_commands"] = "local"
+	}
 	config.ConnConfig.Tracer = tracer{otelpgx.NewTracer(otelpgx.WithDisableConnectionDetailsInAttributes())}
 	config.AfterConnect = refusePower
 	pool, err := pgxpool.NewWithConfig(context.Background(), config)
@@ -95,6 +104,10 @@ func refusePower(ctx context.Context, conn *pgx.Conn) error {
 	}
 	return nil
 }
+
+// Spread reports whether tables are spread over nodes. Each node numbers its transactions for itself, so nothing may be
+// made of such numbers then.
+func (db *DB) Spread() bool { return db.spread }
 
 // Ready is nil when the database answers.
 func (db *DB) Ready(ctx context.Context) error { return db.pool.Ping(ctx) }

@@ -31,10 +31,26 @@ const (
 	DivisionByZero  = "22012"
 )
 
-// Violates reports whether err is the violation of the constraint named.
+// Violates reports whether err is the violation of the constraint named. That of a part of a table that is spread over
+// nodes has the number of the part behind its name.
 func Violates(err error, constraint string) bool {
 	var e *Error
-	return errors.As(err, &e) && e.Constraint == constraint
+	if !errors.As(err, &e) {
+		return false
+	}
+	part, ofPart := strings.CutPrefix(e.Constraint, constraint+"_")
+	return e.Constraint == constraint || ofPart && strings.Trim(part, "0123456789") == ""
+}
+
+// constraintOf is the name of the constraint that was violated. Citus hands on what a node said, and leaves the field away.
+func constraintOf(refused *pgconn.PgError) string {
+	const before, after = `unique constraint "`, `"`
+	if refused.ConstraintName != "" || refused.Code != UniqueViolation {
+		return refused.ConstraintName
+	}
+	_, name, _ := strings.Cut(refused.Message, before)
+	name, _, _ = strings.Cut(name, after)
+	return name
 }
 
 // HasCode reports whether PostgreSQL refused with the SQLSTATE.
@@ -52,7 +68,7 @@ func decided(err error) error {
 	}
 	var refused *pgconn.PgError
 	if errors.As(err, &refused) {
-		own := &Error{Code: refused.Code, Table: refused.TableName, Constraint: refused.ConstraintName}
+		own := &Error{Code: refused.Code, Table: refused.TableName, Constraint: constraintOf(refused)}
 		if passing(refused.Code) {
 			return fault.Away(own, away)
 		}

@@ -31,7 +31,7 @@ func (db *DB) SendLate(ctx context.Context, b *Batch) error {
 	defer conn.Release()
 	ctx, cancel := context.WithTimeout(ctx, sendLimit)
 	defer cancel()
-	return b.over(ctx, conn)
+	return b.over(ctx, conn, db.spread)
 }
 
 // acquire gives a connection, or nil where there is none to be had.

@@ -37,8 +37,9 @@ func Migrate(ctx context.Context, ownerURL, serviceRole string, migrations fs.FS
 	return nil
 }
 
-// Migrate brings the configured database to the newest of the migrations and grants to the role of URL.
-func (c Config) Migrate(ctx context.Context, migrations fs.FS) error {
+// Migrate brings the configured database to the newest of the migrations and grants to the role of URL. Where it is asked
+// to, it spreads the tables over the engine's nodes afterwards; on an engine that cannot, it does nothing at all.
+func (c Config) Migrate(ctx context.Context, migrations fs.FS, d Distribution) error {
 	if c.MigrateURL == "" {
 		return errors.New("DATABASE_MIGRATE_URL is not set")
 	}
@@ -46,13 +47,28 @@ func (c Config) Migrate(ctx context.Context, migrations fs.FS) error {
 	if err != nil {
 		return errors.New("DATABASE_URL cannot be read")
 	}
-	return Migrate(ctx, c.MigrateURL, service.User, migrations)
+	distributes, err := c.distributes()
+	if err != nil {
+		return err
+	}
+	if distributes {
+		if err := canDistribute(ctx, c.MigrateURL); err != nil {
+			return err
+		}
+	}
+	if err := Migrate(ctx, c.MigrateURL, service.User, migrations); err != nil || !distributes {
+		return err
+	}
+	if err := d.distribute(ctx, c.MigrateURL); err != nil {
+		return fmt.Errorf("distribute: %w", err)
+	}
+	return nil
 }
 
 // Start opens the pool, after the migrations where the configuration names a role for them.
-func Start(ctx context.Context, c Config, migrations fs.FS) (*DB, error) {
+func Start(ctx context.Context, c Config, migrations fs.FS, d Distribution) (*DB, error) {
 	if c.MigrateURL != "" {
-		if err := c.Migrate(ctx, migrations); err != nil {
+		if err := c.Migrate(ctx, migrations, d); err != nil {
 			return nil, err
 		}
 	}

@@ -200,7 +200,7 @@ func TestMigratingTogetherIsSafe(t *testing.T) {
 func TestURLsAreNotRepeated(t *testing.T) {
 	const url = "postgres://user:Qxz@[::1/db"
 	_, openErr := pg.Open(pg.Config{URL: url})
-	for _, err := range []error{openErr, pg.Migrate(t.Context(), url, "x", migrations), pg.Config{URL: url, MigrateURL: url}.Migrate(t.Context(), migrations)} {
+	for _, err := range []error{openErr, pg.Migrate(t.Context(), url, "x", migrations), pg.Config{URL: url, MigrateURL: url}.Migrate(t.Context(), migrations, pg.Distribution{})} {
 		if err == nil || strings.Contains(err.Error(), "Qxz") {
 			t.Errorf("%v", err)
 		}

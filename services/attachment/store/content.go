@@ -44,19 +44,24 @@ const (
 	// lockIntent waits for a collector that is claiming the intent, and keeps others from it.
 	lockIntent = `SELECT FROM blob_upload WHERE blob_key = $1 FOR UPDATE`
 
+	// attach makes the blob content and ends its intent, and keeps the entry, or does none of it.
 	attach = `
-	UPDATE document SET
-		blob_key = $4, content_size = $5, content_sha256 = $6, encryption_key_id = $7, uploaded_at = $8, updated_at = $8,
-		version = version + 1
-	WHERE tenant_id = $1 AND patient_id = $2 AND id = $3 AND deactivated_at IS NULL AND blob_key IS NULL
-		AND (declared_size IS NULL OR declared_size = $5)
-		AND EXISTS (SELECT FROM blob_upload WHERE blob_key = $4 AND claimed_until IS NULL)
-	RETURNING ` + columns + `, payload, false AS payload_omitted`
-
-	// fulfil ends the intent of a blob that has become content.
-	fulfil = `
-	DELETE FROM blob_upload WHERE blob_key = $4 AND EXISTS (
-		SELECT FROM document WHERE tenant_id = $1 AND patient_id = $2 AND id = $3 AND blob_key = $4)`
+	WITH intent AS MATERIALIZED (
+		SELECT 1 FROM blob_upload WHERE blob_key = $4 AND claimed_until IS NULL
+	), change AS (
+		UPDATE document SET
+			blob_key = $4, content_size = $5, content_sha256 = $6, encryption_key_id = $7, uploaded_at = $8, updated_at = $8,
+			version = version + 1
+		WHERE tenant_id = $1 AND patient_id = $2 AND id = $3 AND deactivated_at IS NULL AND blob_key IS NULL
+			AND (declared_size IS NULL OR declared_size = $5)
+			AND EXISTS (SELECT FROM intent)
+		RETURNING ` + columns + `, payload
+	), fulfilled AS (
+		DELETE FROM blob_upload WHERE blob_key = $4 AND EXISTS (SELECT FROM change)
+	), kept AS (
+		INSERT INTO ` + audit.Table + ` SELECT $9 WHERE EXISTS (SELECT FROM change)
+	)
+	SELECT ` + columns + `, payload, false AS payload_omitted FROM change`
 )
 
 // Complete is attachment.ContentStore's. The document, the end of the intent and the entry are one transaction: the blob
@@ -67,8 +72,7 @@ func (s *Store) Complete(
 	var complete *attachment.Document
 	b := pg.Tenant(tenant)
 	b.Exec(lockIntent, c.BlobKey)
-	audit.ChangeRow(b, &complete, e, attach, tenant, patientID, id, c.BlobKey, c.Size, c.SHA256, c.EncryptionKeyID, c.UploadedAt)
-	b.Exec(fulfil, tenant, patientID, id, c.BlobKey)
+	pg.Row(b, &complete, attach, tenant, patientID, id, c.BlobKey, c.Size, c.SHA256, c.EncryptionKeyID, c.UploadedAt, audit.List(e))
 	if err := s.db.Send(ctx, b); err != nil {
 		return nil, err
 	}

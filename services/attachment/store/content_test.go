@@ -17,7 +17,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/idempotency"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
-	"github.com/patient-mesh/patient-mesh/libs/testkit"
+	"github.com/patient-mesh/patient-mesh/libs/testkit/carried"
 	"github.com/patient-mesh/patient-mesh/services/attachment"
 	"github.com/patient-mesh/patient-mesh/services/attachment/store"
 )
@@ -33,8 +33,8 @@ type shelf struct {
 
 func newShelf(t *testing.T) shelf {
 	t.Helper()
-	database := testkit.Postgres(t, store.Migrations())
-	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 12})
+	database, distribute := carried.Postgres(t, store.Migrations(), store.Distribution())
+	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 12, Distribute: distribute})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/testkit"
+	"github.com/patient-mesh/patient-mesh/libs/testkit/carried"
 	"github.com/patient-mesh/patient-mesh/services/attachment"
 	"github.com/patient-mesh/patient-mesh/services/attachment/store"
 )
@@ -34,8 +35,8 @@ func some[T any](v T) *T { return &v }
 // open gives a store on a database of the test's own.
 func open(t *testing.T) (*store.Store, testkit.Database) {
 	t.Helper()
-	database := testkit.Postgres(t, store.Migrations())
-	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 8})
+	database, distribute := carried.Postgres(t, store.Migrations(), store.Distribution())
+	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 8, Distribute: distribute})
 	if err != nil {
 		t.Fatal(err)
 	}

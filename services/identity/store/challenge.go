@@ -106,10 +106,10 @@ const (
 			RETURNING 1),` + ifWon
 )
 
-func (s *Store) win(ctx context.Context, w identity.Win, statement string, spent ...any) (bool, error) {
+func (s *Store) win(ctx context.Context, w identity.Win, sql string, spent ...any) (bool, error) {
 	var won int64
 	b := asUser(w.UserID)
-	pg.Value(b, &won, statement, append([]any{w.Challenge, w.Now, w.UserID, w.TriedAt}, spent...)...)
+	pg.Value(b, &won, sql, append([]any{w.Challenge, w.Now, w.UserID, w.TriedAt}, spent...)...)
 	err := s.DB.Send(ctx, b)
 	return won == 1, err
 }

@@ -19,8 +19,8 @@ func settled(err error) (done bool, _ error) {
 
 // demand wraps a statement that returns the rows it changed, so that the whole batch fails when there are none: 1/0 is
 // the one error that plain SQL can raise.
-func demand(statement string) string {
-	return `WITH changed AS (` + statement + `) SELECT 1 / count(*) FROM changed`
+func demand(sql string) string {
+	return `WITH changed AS (` + sql + `) SELECT 1 / count(*) FROM changed`
 }
 
 // The user is the batch's own, so that these can follow whatever named one.

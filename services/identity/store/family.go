@@ -107,19 +107,29 @@ func (s *Store) Rotate(ctx context.Context, r identity.Rotation) (string, bool, 
 	pg.Value(b, &tenant, rotate, r.Hash, r.Now, r.Family.ID, r.TenantID, r.Access.Hash, r.Access.ID, r.Access.ExpiresAt, r.Scope,
 		r.Refresh.Hash, r.Refresh.ExpiresAt, r.SuccessorSealed, audit.List(r.Entry))
 	if r.RevokeAccess {
-		// Only what is older than the new token, and only if it came to be: a repeat that lost must end nothing.
-		endAccess(b, `family_id = $1 AND hash <> $2 AND EXISTS (SELECT FROM access_token WHERE hash = $2)`, r.Family.ID, r.Access.Hash)
+		endAccess(b, endOlder, r.Family.ID, r.Access.Hash)
 	}
 	err := s.DB.Send(ctx, b)
 	return tenant, tenant != "", err
 }
 
-// endAccess removes a user's access tokens and queues the effects that end their sessions, one for each.
-func endAccess(b *pg.Batch, which string, arguments ...any) {
-	b.Exec(`
-		WITH gone AS (DELETE FROM access_token WHERE `+which+` RETURNING hash)
+// What ends access is a condition between these two.
+const (
+	accessWhere = `
+		WITH gone AS (DELETE FROM access_token WHERE `
+	ends = ` RETURNING hash)
 		INSERT INTO outbox (kind, key, payload)
-		SELECT '`+session.Effect+`', '', jsonb_build_object('session', encode(hash, 'hex')) FROM gone`, arguments...)
+		SELECT '` + session.Effect + `', '', jsonb_build_object('session', encode(hash, 'hex')) FROM gone`
+
+	// Only what is older than the new token, and only if it came to be: a repeat that lost must end nothing.
+	endOlder    = accessWhere + `family_id = $1 AND hash <> $2 AND EXISTS (SELECT FROM access_token WHERE hash = $2)` + ends
+	endOfFamily = accessWhere + `family_id = $1` + ends
+	endOfUser   = accessWhere + `family_id IN (SELECT id FROM token_family WHERE user_id = $1)` + ends
+)
+
+// endAccess removes a user's access tokens and queues the effects that end their sessions, one for each.
+func endAccess(b *pg.Batch, sql string, arguments ...any) {
+	b.Exec(sql, arguments...)
 	b.Exec(`SELECT pg_notify('outbox', '')`)
 }
 
@@ -131,7 +141,7 @@ func (s *Store) MoveFamily(ctx context.Context, user, family, tenant string, rev
 	b := asUser(user)
 	audit.Change(b, &moved, e, moveFamily, family, tenant)
 	if revokeAccess {
-		endAccess(b, `family_id = $1`, family)
+		endAccess(b, endOfFamily, family)
 	}
 	err := s.DB.Send(ctx, b)
 	return moved == 1, err
@@ -149,7 +159,7 @@ func (s *Store) EndFamily(ctx context.Context, user, family string, withSignIn b
 	var ended int64
 	b := asUser(user)
 	audit.Change(b, &ended, e, endFamily, family, now)
-	endAccess(b, `family_id = $1`, family)
+	endAccess(b, endOfFamily, family)
 	if withSignIn {
 		b.Exec(endOrigin, family)
 	}
@@ -165,7 +175,7 @@ func endFamilies(b *pg.Batch, user string, now time.Time) {
 	b.Exec(`DELETE FROM launch_code WHERE user_id = $1`, user)
 	b.Exec(`UPDATE token_family SET ended_at = $2 WHERE user_id = $1 AND ended_at IS NULL`, user, now)
 	// Tokens of a moment ago are found by their families: there is no index by user.
-	endAccess(b, `family_id IN (SELECT id FROM token_family WHERE user_id = $1)`, user)
+	endAccess(b, endOfUser, user)
 }
 
 // listFamilies names the clients, of whatever tenant, and that alone.

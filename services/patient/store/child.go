@@ -47,7 +47,7 @@ const (
 	childColumns = `id, patient_id, version, created_at, updated_at, deactivated_at, `
 	childKey     = `tenant_id = $1 AND patient_id = $2 AND id = $3`
 
-	livePatient = `SELECT FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`
+	livePatient = `SELECT 1 FROM patient WHERE tenant_id = $1 AND id = $2 AND deleted_at IS NULL`
 
 	// lockChildren lets the writes to one kind of a patient's children go one by one, so that of rivals only one is
 	// stored. Kinds without rivals never take it.
@@ -74,7 +74,7 @@ func newChildren[N any, P patient.Noun[N]](s *Store, k kind[N]) *Children[N, P] 
 
 	// Who is deactivated has no rivals.
 	rivals := `rival AS (
-		SELECT FROM ` + k.table + ` WHERE tenant_id = $1 AND patient_id = $2 AND id <> $3 AND deactivated_at IS NULL
+		SELECT 1 FROM ` + k.table + ` WHERE tenant_id = $1 AND patient_id = $2 AND id <> $3 AND deactivated_at IS NULL
 			AND $6::timestamptz IS NULL AND ` + rival + `)`
 	kept := `kept AS (INSERT INTO ` + audit.Table + ` SELECT $7::json FROM c)`
 	outcome := ` SELECT EXISTS (SELECT FROM there) AS found, EXISTS (SELECT FROM rival) AS rival, EXISTS (SELECT FROM c) AS stored`
@@ -93,7 +93,7 @@ func newChildren[N any, P patient.Noun[N]](s *Store, k kind[N]) *Children[N, P] 
 		INSERT INTO ` + idempotency.Table + ` SELECT $1, ` + key + `, $3::text FROM c)` + outcome,
 		several: k.several(),
 		save: `
-	WITH there AS (SELECT FROM ` + k.table + ` WHERE ` + childKey + ` AND version = $4 - 1
+	WITH there AS (SELECT 1 FROM ` + k.table + ` WHERE ` + childKey + ` AND version = $4 - 1
 		AND EXISTS (` + livePatient + `)), ` + rivals + `, c AS (
 		UPDATE ` + k.table + ` SET version = $4, updated_at = $5, deactivated_at = $6, (` + written + `) = ROW(` + values + `)
 		WHERE ` + childKey + ` AND version = $4 - 1 AND EXISTS (SELECT FROM there) AND NOT EXISTS (SELECT FROM rival)

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"log/slog"
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/pg"
@@ -24,3 +25,29 @@ func ChangedSQL() string { return changedPeople() }
 
 // PlanOnceSQL goes before it.
 func PlanOnceSQL() string { return planOnce }
+
+// BuiltSQL is the statements that are put together, by what sends them.
+func BuiltSQL() map[string][]string {
+	s := New(nil, slog.New(slog.DiscardHandler))
+	built := map[string][]string{"People: s.changed": {s.changed}}
+	for _, of := range []statements{s.addresses.sql, s.contacts.sql, s.aliases.sql, s.identifiers.sql} {
+		for key, list := range map[string][]string{
+			"Create: query": {of.create, of.createOnce}, "Save: c.sql.save": {of.save}, "find: c.sql.read": {of.read},
+			"List: c.sql.list": {of.list}, "queueActive: c.sql.active": {of.active}, "queueCount: c.sql.count": {of.count},
+			"queueListing: c.sql.items": {of.items}, "queueChildren: c.sql.several": {of.several},
+		} {
+			built[key] = append(built[key], list...)
+		}
+	}
+	for _, all := range []bool{true, false} {
+		for key, sql := range map[string]string{
+			`children: ofPeople(childAddress, "", all)`:          ofPeople(childAddress, "", all),
+			`children: ofPeople(childContact, "", all)`:          ofPeople(childContact, "", all),
+			`children: ofPeople(childAlias, holdable, all)`:      ofPeople(childAlias, holdable, all),
+			`children: ofPeople(childIdentifier, holdable, all)`: ofPeople(childIdentifier, holdable, all),
+		} {
+			built[key] = append(built[key], sql)
+		}
+	}
+	return built
+}

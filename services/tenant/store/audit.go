@@ -95,6 +95,15 @@ func filtered(id string, f tenant.AuditFilter) (where string, args []any) {
 	return where, args
 }
 
+// countWhere counts what a filter lets pass.
+func countWhere(where string) string { return `SELECT count(*) FROM audit_record` + where }
+
+// pageWhere reads a page of it; its arguments stand behind the n of the filter.
+func pageWhere(where string, n int) string {
+	return `SELECT ` + auditColumns + ` FROM audit_record` + where + ` AND seq > $` + strconv.Itoa(n+1) +
+		` ORDER BY seq OFFSET $` + strconv.Itoa(n+2) + ` LIMIT $` + strconv.Itoa(n+3)
+}
+
 const countHead = `SELECT records FROM audit_head WHERE tenant_id = $1`
 
 // Records is tenant.AuditStore's. Of all records the head knows the number; filtered ones are counted in an index.
@@ -111,10 +120,9 @@ func (s *Store) Records(ctx context.Context, id string, f tenant.AuditFilter, pa
 	if f.Any() {
 		pg.Value(b, &total, countHead, id)
 	} else {
-		pg.Value(b, &total, `SELECT count(*) FROM audit_record`+where, args...)
+		pg.Value(b, &total, countWhere(where), args...)
 	}
-	pg.Rows(b, &rows, `SELECT `+auditColumns+` FROM audit_record`+where+` AND seq > $`+strconv.Itoa(n+1)+
-		` ORDER BY seq OFFSET $`+strconv.Itoa(n+2)+` LIMIT $`+strconv.Itoa(n+3), append(args[:n:n], after, part.Offset(), part.Size+1)...)
+	pg.Rows(b, &rows, pageWhere(where, n), append(args[:n:n], after, part.Offset(), part.Size+1)...)
 	err = s.DB.SendLate(ctx, b) // entries arrive by a relay, so a list of them is never of this very moment
 	return records(rows), total, err
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/patient-mesh/patient-mesh/libs/pg"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/testkit"
+	"github.com/patient-mesh/patient-mesh/libs/testkit/carried"
 	"github.com/patient-mesh/patient-mesh/services/tenant"
 	"github.com/patient-mesh/patient-mesh/services/tenant/store"
 )
@@ -23,8 +24,8 @@ const (
 
 func open(t testing.TB) (*store.Store, testkit.Database) {
 	t.Helper()
-	database := testkit.Postgres(t, store.Migrations())
-	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 4})
+	database, distribute := carried.Postgres(t, store.Migrations(), store.Distribution())
+	db, err := pg.Open(pg.Config{URL: database.URL, MaxConns: 4, Distribute: distribute})
 	if err != nil {
 		t.Fatal(err)
 	}

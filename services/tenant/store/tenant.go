@@ -25,7 +25,7 @@ const insertTenant = `
 		INSERT INTO ` + audit.Table + ` SELECT $8::json FROM made
 	)
 	INSERT INTO membership (tenant_id, user_id, role_ids, created_at)
-	SELECT id, $6, ARRAY[$7::uuid], created_at FROM made WHERE $6::uuid IS NOT NULL`
+	SELECT $1, $6, ARRAY[$7::uuid], created_at FROM made WHERE $6::uuid IS NOT NULL`
 
 const selectTenant = `SELECT ` + columns + ` FROM ` + tenants + ` WHERE t.id = $1`
 

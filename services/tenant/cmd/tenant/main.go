@@ -30,7 +30,7 @@ func migrate(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return c.Migrate(ctx, store.Migrations())
+	return c.Migrate(ctx, store.Migrations(), store.Distribution())
 }
 
 func serve(ctx context.Context) error {
@@ -43,7 +43,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	defer p.Close() //nolint:errcheck // telemetry that cannot be sent any more is no failure of the service
-	db, err := pg.Start(ctx, c.Config, store.Migrations())
+	db, err := pg.Start(ctx, c.Config, store.Migrations(), store.Distribution())
 	if err != nil {
 		return err
 	}

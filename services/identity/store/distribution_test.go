@@ -1,0 +1,16 @@
+package store_test
+
+import (
+	"testing"
+
+	"github.com/patient-mesh/patient-mesh/libs/testkit/carried"
+	"github.com/patient-mesh/patient-mesh/services/identity/store"
+)
+
+func TestEveryStatementCarriesItsTenant(t *testing.T) {
+	carried.Check(t, carried.Service{
+		Migrations: store.Migrations(), Distribution: store.Distribution(),
+		Built:     map[string][]string{"SweepOnce: statement": store.SweepSQL()},
+		Functions: map[string]string{"sweep_idempotency_keys": "what has expired, of all tenants, node by node"},
+	})
+}
