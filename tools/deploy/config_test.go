@@ -177,7 +177,7 @@ func expressions(t *testing.T) map[string]string {
 			}
 		}
 	}
-	dashboards, _ := filepath.Glob(filepath.Join(root(t), "compose", "grafana", "dashboards", "*.json"))
+	dashboards, _ := filepath.Glob(filepath.Join(root(t), "charts", "patient-mesh", "dashboards", "*.json"))
 	for _, name := range dashboards {
 		raw, err := os.ReadFile(name)
 		if err != nil {
