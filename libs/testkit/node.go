@@ -53,12 +53,22 @@ type servers struct {
 func newServers(t testing.TB) servers {
 	t.Helper()
 	for _, name := range []string{"redis-server", "valkey-server"} {
-		if path, err := exec.LookPath(name); err == nil {
+		if path, err := exec.LookPath(name); err == nil && major(t, path) >= 7 {
 			return servers{t: t, binary: path, dir: t.TempDir(), password: rand.Text()}
 		}
 	}
-	t.Skip("skipped: redis-server is not on this machine, and make test could not install it")
+	t.Skip("skipped: redis-server 7 or newer is not on this machine, and make test could not install it")
 	return servers{}
+}
+
+// major is the first number of a server's version; 0 where it does not say.
+func major(t testing.TB, path string) int {
+	t.Helper()
+	out, _ := exec.CommandContext(t.Context(), path, "--version").Output()
+	_, version, _ := strings.Cut(string(out), "v=")
+	first, _, _ := strings.Cut(version, ".")
+	n, _ := strconv.Atoi(first)
+	return n
 }
 
 // Ports are taken from below those of the local mesh and of outgoing connections, so that neither gets in the way.
