@@ -9,9 +9,13 @@ import (
 )
 
 // Framing refuses a request whose end two programs could see in two places (RFC 9112 §6.3): Transfer-Encoding together
-// with Content-Length, in HTTP/1.0, or other than chunked. fasthttp itself refuses repeated lengths and hosts and unknown codings.
+// with Content-Length, in HTTP/1.0, or other than chunked; and headers on more than one line (RFC 9112 §5.2). fasthttp
+// itself refuses repeated lengths and hosts and unknown codings.
 func Framing(h *fasthttp.RequestHeader) error {
 	raw := h.RawHeaders()
+	if bytes.Contains(raw, []byte("\n ")) || bytes.Contains(raw, []byte("\n\t")) {
+		return fault.New(fault.Invalid, "folded_header", "Headers stand on one line each.")
+	}
 	coding := hasLine(raw, "transfer-encoding")
 	if !coding {
 		return nil

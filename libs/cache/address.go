@@ -12,6 +12,8 @@ import (
 // errURL never shows the URL, which may hold a password.
 var errURL = errors.New("REDIS_URL is redis://host:port, redis://host:port,host:port (cluster), redis+cluster://… or redis+sentinel://host,host/master")
 
+var errReplicas = errors.New("REDIS_URL asks for reads from replicas, which may not know yet of a session that has ended")
+
 // address is a REDIS_URL taken apart.
 type address struct {
 	scheme string
@@ -55,6 +57,9 @@ func open(text string) (redis.UniversalClient, error) {
 	if err != nil {
 		return nil, err
 	}
+	if a.readsReplicas() {
+		return nil, errReplicas
+	}
 	a.defaults()
 	switch kind, plain := a.kind(); kind {
 	case "single":
@@ -70,6 +75,7 @@ func open(text string) (redis.UniversalClient, error) {
 			return nil, errURL
 		}
 		o.ContextTimeoutEnabled, o.DialerRetries = true, 1
+		o.ClusterStateReloadInterval = stateAge
 		return redis.NewClusterClient(o), nil
 	case "sentinel":
 		a.query.Set("master_name", a.path)
@@ -97,6 +103,11 @@ func (a address) kind() (kind, plain string) {
 	default:
 		return way, plain
 	}
+}
+
+// readsReplicas reports parameters under which a session is read elsewhere than where it is ended.
+func (a address) readsReplicas() bool {
+	return a.query.Has("read_only") || a.query.Has("replica_only") || a.query.Has("route_by_latency") || a.query.Has("route_randomly")
 }
 
 // defaults puts our bounds where the URL says nothing.

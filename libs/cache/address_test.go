@@ -32,6 +32,9 @@ func TestOpenCluster(t *testing.T) {
 		if got := strings.Join(o.Addrs, " "); got != "a:1 b:2 c:6379" || o.Password != "p" || o.TLSConfig == nil {
 			t.Errorf("%s: addresses %q", url, got)
 		}
+		if o.ClusterStateReloadInterval != stateAge {
+			t.Errorf("%s: a picture of the cluster holds for %v", url, o.ClusterStateReloadInterval)
+		}
 	}
 }
 
@@ -50,6 +53,8 @@ func TestOpenRefusesAndHidesPasswords(t *testing.T) {
 	for _, url := range []string{
 		"", "cache:6379", "http://cache", "redis://", "redis://:secret@", "redis+sentinel://secret@a",
 		"redis://u:secret@a:6379/x", "redis://u:secret@a?nonsense=1", "redis+other://secret@a",
+		"redis://secret@a,b?read_only=true", "redis+cluster://secret@a?route_by_latency=true", "redis+cluster://secret@a?route_randomly=true",
+		"redis+sentinel://secret@a/main?replica_only=true", "redis+sentinel://secret@a/main?route_by_latency=true",
 	} {
 		_, err := open(url)
 		if err == nil {

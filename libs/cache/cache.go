@@ -23,6 +23,10 @@ const (
 	callTimeout = 250 * time.Millisecond
 	poolTimeout = 300 * time.Millisecond
 	poolSize    = "32" // per node
+
+	// stateAge is how old the picture of a cluster may be that keys are looked for by. The client asks for a new one when a
+	// node says that a key has moved; of a node that is gone it learns by this alone, and would by itself after a minute.
+	stateAge = time.Second
 )
 
 // Telemetry is where traces and metrics go; nil fields take otel's global providers.

@@ -161,6 +161,38 @@ func TestDoGoesToAnotherInstance(t *testing.T) {
 	}
 }
 
+// fasthttp by itself would send what it takes to be safe up to five times, to the same instance.
+func TestNothingIsRepeatedBehindOurBack(t *testing.T) {
+	for _, method := range []string{"GET", "HEAD", "PUT", "OPTIONS", "POST"} {
+		for _, warm := range []bool{false, true} { // on a connection of its own, and on one that was kept
+			alive := warm
+			b := serve(t, func(c *fasthttp.RequestCtx) {
+				if alive {
+					alive = false
+					return
+				}
+				c.Conn().Close()
+				c.HijackSetNoResponse(true)
+				c.Hijack(func(net.Conn) {})
+			})
+			p, want := peerOf(t, Options{}, b.address), int64(1)
+			if warm {
+				want++
+				if e := newExchange("GET", "/"); p.Do(t.Context(), e.req, e.resp, RepeatNever) != nil {
+					t.Fatal("the first call fails")
+				}
+			}
+			e := newExchange(method, "/")
+			if err := p.Do(t.Context(), e.req, e.resp, RepeatNever); !fault.Is(err, fault.Unavailable) {
+				t.Errorf("%s: %v", method, err)
+			}
+			if got := b.calls.Load(); got != want {
+				t.Errorf("%s, on a kept connection %v: the instance was called %d times, want %d", method, warm, got, want)
+			}
+		}
+	}
+}
+
 func TestHandled503IsAnAnswer(t *testing.T) {
 	b := serve(t, func(c *fasthttp.RequestCtx) { c.SetStatusCode(503) })
 	p := peerOf(t, Options{}, b.address)

@@ -45,13 +45,8 @@ func StripRequest(h *fasthttp.RequestHeader, alsoDrop ...string) {
 			continue
 		}
 		drop = append(drop, string(name))
-		if string(name) != fasthttp.HeaderConnection {
-			continue
-		}
-		for token := range strings.SplitSeq(string(value), ",") {
-			if token = strings.TrimSpace(token); !protected(token) {
-				drop = append(drop, token)
-			}
+		if string(name) == fasthttp.HeaderConnection {
+			drop = appendNamed(drop, string(value))
 		}
 	}
 	for _, name := range drop {
@@ -64,10 +59,20 @@ func StripRequest(h *fasthttp.RequestHeader, alsoDrop ...string) {
 	}
 }
 
+// appendNamed adds the headers that a Connection names.
+func appendNamed(drop []string, value string) []string {
+	for token := range strings.SplitSeq(value, ",") {
+		if token = strings.TrimSpace(token); !protected(token) {
+			drop = append(drop, token)
+		}
+	}
+	return drop
+}
+
 func protected(name string) bool {
 	for _, known := range [...]string{
 		fasthttp.HeaderHost, fasthttp.HeaderContentLength, fasthttp.HeaderTransferEncoding, fasthttp.HeaderContentType,
-		"Idempotency-Key", fasthttp.HeaderIfMatch,
+		"Idempotency-Key", fasthttp.HeaderIfMatch, fasthttp.HeaderETag,
 	} {
 		if strings.EqualFold(name, known) {
 			return true
@@ -76,12 +81,16 @@ func protected(name string) bool {
 	return false
 }
 
-// StripResponse takes out of an answer what is not for callers.
+// StripResponse takes out of an answer what is not for callers, by the same rules.
 func StripResponse(h *fasthttp.ResponseHeader) {
 	var drop []string
-	for name := range h.All() {
-		if isHopByHop(name) || Internal(name) {
-			drop = append(drop, string(name))
+	for name, value := range h.All() {
+		if !isHopByHop(name) && !Internal(name) {
+			continue
+		}
+		drop = append(drop, string(name))
+		if string(name) == fasthttp.HeaderConnection {
+			drop = appendNamed(drop, string(value))
 		}
 	}
 	for _, name := range drop {
@@ -94,6 +103,11 @@ func StripResponse(h *fasthttp.ResponseHeader) {
 
 // stripAnswer is StripResponse for an answer of net/http.
 func stripAnswer(h http.Header) {
+	for _, value := range h[fasthttp.HeaderConnection] {
+		for _, name := range appendNamed(nil, value) {
+			h.Del(name)
+		}
+	}
 	for name := range h {
 		if isHopByHop([]byte(name)) || Internal([]byte(name)) || framing(name) {
 			delete(h, name)

@@ -750,25 +750,30 @@ func (b blocked) Read(p []byte) (int, error) {
 	return 1, io.EOF
 }
 
-func TestDrainingClosesStreams(t *testing.T) {
-	a, err := web.New(web.Options{Name: "test", Logger: slog.New(slog.DiscardHandler), Stream: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	a.All("/*", echo)
-	addr := listen(t, a)
-	for _, draining := range []bool{false, true} {
-		if draining {
-			a.Drain()
-		}
-		resp, err := http.Post("http://"+addr, "text/plain", strings.NewReader("x"))
+func TestDrainingAsksToClose(t *testing.T) {
+	for name, handler := range map[string]fiber.Handler{
+		"a stream": echo, "in memory": func(c *fiber.Ctx) error { return c.Send(c.Body()) },
+		"a refusal": func(*fiber.Ctx) error { return fiber.ErrTeapot },
+	} {
+		a, err := web.New(web.Options{Name: "test", Logger: slog.New(slog.DiscardHandler), Stream: name == "a stream"})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := text(t, resp); got != "x" || resp.Close != draining {
-			t.Errorf("draining %v: %q, closes %v", draining, got, resp.Close)
+		a.All("/*", handler)
+		addr := listen(t, a)
+		for _, draining := range []bool{false, true} {
+			if draining {
+				a.Drain()
+			}
+			resp, err := http.Post("http://"+addr, "text/plain", strings.NewReader("x"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := text(t, resp); name != "a refusal" && got != "x" || resp.Close != draining {
+				t.Errorf("%s, draining %v: %q, closes %v", name, draining, got, resp.Close)
+			}
+			resp.Body.Close()
 		}
-		resp.Body.Close()
 	}
 }
 

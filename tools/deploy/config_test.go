@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,6 +59,9 @@ func TestComposeFile(t *testing.T) {
 		if _, tag, _ := strings.Cut(s.Image, ":"); tag == "" || tag == "latest" {
 			t.Errorf("%s: the image %s has no exact tag", name, s.Image)
 		}
+		if strings.Contains(s.Image, "bitnami") {
+			t.Errorf("%s: the image %s can no longer be had by its version", name, s.Image)
+		}
 		if limits := s.Deploy.Resources.Limits; limits.CPUs == "" || limits.Memory == "" {
 			t.Errorf("%s has no limits", name)
 		}
@@ -90,6 +94,38 @@ func TestComposeFile(t *testing.T) {
 	for volume := range file.Volumes {
 		if !used[volume] {
 			t.Errorf("nobody uses the volume %s", volume)
+		}
+	}
+}
+
+// Fiber asks for a fasthttp that accepts a second Content-Length, Host or Transfer-Encoding: each module asks for one that
+// refuses them, since each can be built alone.
+func TestFasthttpRefusesDuplicates(t *testing.T) {
+	t.Parallel()
+	modules, err := filepath.Glob(filepath.Join(root(t), "*", "go.mod"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	services, _ := filepath.Glob(filepath.Join(root(t), "services", "*", "go.mod"))
+	if modules = append(modules, services...); len(modules) < 8 {
+		t.Fatalf("only %d modules", len(modules))
+	}
+	requires := regexp.MustCompile(`(?m)^\s*(?:require )?github.com/valyala/fasthttp v1\.(\d+)\.`)
+	for _, module := range modules {
+		for _, name := range []string{module, strings.TrimSuffix(module, "mod") + "sum"} {
+			raw, err := os.ReadFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			found := requires.FindAllStringSubmatch(string(raw), -1)
+			for _, version := range found {
+				if minor, err := strconv.Atoi(version[1]); err != nil || minor < 73 {
+					t.Errorf("%s: fasthttp 1.%s", name, version[1])
+				}
+			}
+			if len(found) == 0 {
+				t.Errorf("%s does not say which fasthttp", name)
+			}
 		}
 	}
 }
@@ -141,7 +177,7 @@ func expressions(t *testing.T) map[string]string {
 			}
 		}
 	}
-	dashboards, _ := filepath.Glob(filepath.Join(root(t), "compose", "grafana", "dashboards", "*.json"))
+	dashboards, _ := filepath.Glob(filepath.Join(root(t), "charts", "patient-mesh", "dashboards", "*.json"))
 	for _, name := range dashboards {
 		raw, err := os.ReadFile(name)
 		if err != nil {

@@ -51,3 +51,16 @@ gateway identity tenant patient attachment matching
 {{- end -}}
 - {{- toYaml .group | nindent 2 }}
 {{- end }}
+
+{{/* A dashboard for the mesh of this namespace alone, as its rules are: a Grafana may show many. Its file's name and uid are its own. */}}
+{{- define "mesh.dashboard" -}}
+{{- $namespace := .root.Release.Namespace -}}
+{{- $here := printf `namespace=\"%s\"` $namespace -}}
+{{- $text := .text | replace `job=\"mesh\"` (printf `job=\"mesh\",%s` $here) | replace `ALERTS{` (printf `ALERTS{%s,` $here) -}}
+{{- $text = regexReplaceAll "(slo:[a-z_]+:[a-z0-9_]+)" $text (printf "${1}{%s}" $here) -}}
+{{- $text = $text | replace `"uid": "prometheus"` (printf `"uid": %q` .root.Values.dashboards.datasource) -}}
+{{- $dashboard := mustFromJson $text -}}
+{{- $_ := set $dashboard "uid" (printf "%s-%s" $dashboard.uid $namespace | trunc 40) -}}
+{{- $_ := set $dashboard "title" (printf "%s (%s)" $dashboard.title $namespace) -}}
+{{- mustToJson $dashboard -}}
+{{- end }}

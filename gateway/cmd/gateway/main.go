@@ -27,6 +27,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	defer p.Close() //nolint:errcheck // telemetry that cannot be sent any more is no failure of the gateway
+	cache.LogTo(p.Logger)
 	redis, err := cache.Open(c.RedisURL, cache.Telemetry{})
 	if err != nil {
 		return err

@@ -94,19 +94,21 @@ func Of(token string) Revocation { return Revocation{Session: HashOf(token).Stri
 
 // Revoke ends what the revocation names, everywhere, within the time of a message. It is called after the change has
 // been committed where identity would see it, and may be repeated: on an error, do so until it succeeds (an outbox does).
+// ErrAlone is such an error, though everybody has been told by then.
 func Revoke(ctx context.Context, client redis.UniversalClient, r Revocation) error {
 	message, err := json.Marshal(r)
 	if err != nil {
 		return fmt.Errorf("write revocation: %w", err)
 	}
 	var key string
+	var alone error
 	switch {
 	case r.Session != "" && r.User == "" && r.Tenant == "":
 		h, ok := r.Hash()
 		if !ok {
 			return errRevocation
 		}
-		if err := client.Set(ctx, sessionKey(h), tombstone, tombstoneLifetime).Err(); err != nil {
+		if alone, err = set(ctx, client, sessionKey(h), tombstone, tombstoneLifetime); err != nil {
 			return fmt.Errorf("revoke session: %w", err)
 		}
 	case r.User != "" && r.Session == "" && r.Tenant == "":
@@ -117,23 +119,28 @@ func Revoke(ctx context.Context, client redis.UniversalClient, r Revocation) err
 		return errRevocation
 	}
 	if key != "" {
-		if err := moveOn(ctx, client, key); err != nil {
+		if alone, err = moveOn(ctx, client, key); err != nil {
 			return fmt.Errorf("revoke by epoch: %w", err)
 		}
 	}
 	if err := client.Publish(ctx, channel, message).Err(); err != nil {
 		return fmt.Errorf("publish revocation: %w", err)
 	}
-	return nil
+	return alone
 }
 
 // moveOn gives the epoch a value that was never there before, and the one of all likewise, in this order: who finds the
 // key moved, and looks at the one of all after that, finds it moved too. Two commands, since a cluster may keep the keys
 // on two nodes.
-func moveOn(ctx context.Context, client redis.UniversalClient, key string) error {
+func moveOn(ctx context.Context, client redis.UniversalClient, key string) (alone, err error) {
 	value := rand.Text()
-	if err := client.Set(ctx, allEpochs, value, epochLifetime).Err(); err != nil {
-		return err
+	first, err := set(ctx, client, allEpochs, value, epochLifetime)
+	if err != nil {
+		return nil, err
 	}
-	return client.Set(ctx, key, value, epochLifetime).Err()
+	second, err := set(ctx, client, key, value, epochLifetime)
+	if err != nil || second != nil {
+		return second, err
+	}
+	return first, nil
 }

@@ -92,8 +92,8 @@ func revoke(t *testing.T, s Store, r Revocation) {
 	}
 }
 
-func TestKeepAndFind(t *testing.T) {
-	s := Store{Redis: connect(t)}
+func keepAndFind(t *testing.T, s Store) {
+	t.Helper()
 	h, p := somebody(t)
 	l := look(t, s, h)
 	if l.State != Unknown {
@@ -110,8 +110,8 @@ func TestKeepAndFind(t *testing.T) {
 	}
 }
 
-func TestKeepEndsWithTheToken(t *testing.T) {
-	s := Store{Redis: connect(t)}
+func keepEndsWithTheToken(t *testing.T, s Store) {
+	t.Helper()
 	h, p := somebody(t)
 	p.ExpiresAt = time.Now().Add(time.Minute)
 	keep(t, s, h, p, look(t, s, h).Mark)
@@ -126,8 +126,8 @@ func TestKeepEndsWithTheToken(t *testing.T) {
 	}
 }
 
-func TestRevokeEndsWhatIsStored(t *testing.T) {
-	s := Store{Redis: connect(t)}
+func revokeEndsWhatIsStored(t *testing.T, s Store) {
+	t.Helper()
 	for _, of := range []func(Hash, principal.Principal) Revocation{
 		func(h Hash, _ principal.Principal) Revocation { return Revocation{Session: h.String()} },
 		func(_ Hash, p principal.Principal) Revocation { return Revocation{User: p.UserID} },
@@ -154,8 +154,8 @@ func TestRevokeEndsWhatIsStored(t *testing.T) {
 }
 
 // A refill asks identity before the revocation is committed, and comes to store it after.
-func TestRefillDoesNotBringASessionBack(t *testing.T) {
-	s := Store{Redis: connect(t)}
+func refillDoesNotBringASessionBack(t *testing.T, s Store) {
+	t.Helper()
 	h, p := somebody(t)
 	mark := look(t, s, h).Mark
 	revoke(t, s, Revocation{Session: h.String()})
@@ -180,8 +180,8 @@ func TestRefillDoesNotBringASessionBack(t *testing.T) {
 }
 
 // A revocation half done (the one of all moved, the user's not yet) must not let the older answer be stored for good.
-func TestRefillBetweenTheStepsOfARevocation(t *testing.T) {
-	s := Store{Redis: connect(t)}
+func refillBetweenTheStepsOfARevocation(t *testing.T, s Store) {
+	t.Helper()
 	h, p := somebody(t)
 	s.Redis.Set(t.Context(), allEpochs, "moved-"+t.Name(), epochLifetime)
 	mark := look(t, s, h).Mark // after the first step: whatever identity says now has seen the change
@@ -197,8 +197,8 @@ func TestRefillBetweenTheStepsOfARevocation(t *testing.T) {
 	}
 }
 
-func TestRemovalLeavesATombstone(t *testing.T) {
-	s := Store{Redis: connect(t)}
+func removalLeavesATombstone(t *testing.T, s Store) {
+	t.Helper()
 	h, _ := somebody(t)
 	revoke(t, s, Revocation{Session: h.String()})
 	if err := removeUnchanged.Run(t.Context(), s.Redis, []string{sessionKey(h)}, "what was there before").Err(); err != nil {
@@ -209,8 +209,8 @@ func TestRemovalLeavesATombstone(t *testing.T) {
 	}
 }
 
-func TestTheFirstToKeepWins(t *testing.T) {
-	s := Store{Redis: connect(t)}
+func theFirstToKeepWins(t *testing.T, s Store) {
+	t.Helper()
 	h, p := somebody(t)
 	mark := look(t, s, h).Mark
 	keep(t, s, h, p, mark)

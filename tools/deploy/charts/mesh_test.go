@@ -177,7 +177,7 @@ func TestVariablesAreKnown(t *testing.T) {
 	for _, name := range []string{"demo", "production", "consul-keda"} {
 		for _, o := range render(t, example(name)...) {
 			var told []string
-			if o.Kind == "ConfigMap" && o.Metadata.Name != "mesh-redis" {
+			if o.Kind == "ConfigMap" && slices.Contains(programs(), strings.TrimPrefix(o.Metadata.Name, "mesh-")) {
 				told = slices.Collect(maps.Keys(members(o.at("data"))))
 			}
 			for _, c := range append(items(o.pod()["containers"]), items(o.pod()["initContainers"])...) {

@@ -49,6 +49,9 @@ func TestSchemaRefuses(t *testing.T) {
 		"a port below nothing":           {"demo", []string{"--set", "gateway.service.port=-1"}, "/service/port"},
 		"no servers":                     {"demo", []string{"--set", "postgres.instances=0"}, "/instances"},
 		"a misspelt redis":               {"demo", []string{"--set", "redis.persistencee.enabled=false"}, "persistencee"},
+		"a label that is no text":        {"demo", []string{"--set-json", `dashboards.labels={"grafana_dashboard":1}`}, "/dashboards/labels/grafana_dashboard"},
+		"a name for the datasource":      {"demo", []string{"--set", "dashboards.datasource=My Prometheus"}, "/dashboards/datasource"},
+		"misspelt dashboards":            {"demo", []string{"--set", "dashboards.enable=true"}, "enable"},
 		"a Redis that evicts":            {"demo", []string{"--set", "redis.maxMemory=lots"}, "/maxMemory"},
 		// Not the schemas, but as plain.
 		"a neighbour that is none":  {"demo", []string{"--set", "patient.reaches={postgres,mongo}"}, "mongo is reached and not in global.outside"},

@@ -56,6 +56,7 @@ func serve(ctx context.Context) error {
 		return err
 	}
 	defer db.Close()
+	cache.LogTo(p.Logger)
 	shared, err := cache.Open(c.RedisURL, cache.Telemetry{})
 	if err != nil {
 		return fmt.Errorf("REDIS_URL: %w", err)
