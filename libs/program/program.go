@@ -77,14 +77,11 @@ func (p *Program) WebOptions(checks ...web.Check) web.Options {
 	}
 }
 
-// shutdownLimit is how long requests under way may take to end once the program leaves.
-const shutdownLimit = 20 * time.Second
-
 // Serve listens and runs the loops until ctx ends, then drains.
 func (p *Program) Serve(ctx context.Context, server run.Server, loops ...func(context.Context) error) error {
 	life := run.Life{
 		Logger: p.Logger, Server: server, Addr: p.Config.ListenAddr, Background: loops,
-		ShutdownDelay: p.Config.ShutdownDelay, ShutdownLimit: shutdownLimit,
+		ShutdownDelay: p.Config.ShutdownDelay, ShutdownLimit: p.Config.ShutdownLimit,
 	}
 	if p.consul != nil {
 		life.Register = func(context.Context) (func(context.Context) error, error) {

@@ -286,8 +286,9 @@ func TestGracePeriod(t *testing.T) {
 	pod := one(t, list, "Deployment", "mesh-patient").pod()
 	delay := one(t, list, "ConfigMap", "mesh-patient").at("data", "SHUTDOWN_DELAY")
 	sleep := members(members(members(members(items(pod["containers"])[0])["lifecycle"])["preStop"])["sleep"])["seconds"]
-	if pod["terminationGracePeriodSeconds"] != 43 || delay != "11s" || sleep != 7 {
-		t.Errorf("%v s for a sleep of %v s and a delay of %v", pod["terminationGracePeriodSeconds"], sleep, delay)
+	limit := one(t, list, "ConfigMap", "mesh-patient").at("data", "SHUTDOWN_LIMIT")
+	if pod["terminationGracePeriodSeconds"] != 43 || delay != "11s" || sleep != 7 || limit != "10s" { // and 15 for what comes after
+		t.Errorf("%v s for a sleep of %v s, a delay of %v and requests of %v", pod["terminationGracePeriodSeconds"], sleep, delay, limit)
 	}
 }
 
