@@ -24,6 +24,7 @@ type Consul struct {
 	log    *slog.Logger
 	wait   time.Duration // the longest blocking query
 	keeps  time.Duration // how long the last list outlives an empty one
+	looks  time.Duration // how often a registration is looked at
 	cancel context.CancelFunc
 	ctx    context.Context //nolint:containedctx // the directory's own life, ended by Close
 	tasks  sync.WaitGroup
@@ -49,7 +50,9 @@ func NewConsul(address string, log *slog.Logger) (*Consul, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Consul{client: client, addr: address, log: log, wait: time.Minute, keeps: keepList, ctx: ctx, cancel: cancel}, nil
+	return &Consul{
+		client: client, addr: address, log: log, wait: time.Minute, keeps: keepList, looks: lookAgain, ctx: ctx, cancel: cancel,
+	}, nil
 }
 
 // Close ends all watches and waits for them.
