@@ -153,7 +153,10 @@ func TestRegisterCorrectsWhatIsThere(t *testing.T) {
 	registered := make(chan struct{}, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPut {
-			registered <- struct{}{}
+			select {
+			case registered <- struct{}{}:
+			case <-r.Context().Done():
+			}
 			return
 		}
 		_ = json.NewEncoder(w).Encode(map[string]any{

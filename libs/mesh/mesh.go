@@ -42,7 +42,7 @@ type Options struct {
 	MaxResponseBody int           // bytes of an answer that is no stream; 64 MiB
 	Idle            time.Duration // the longest pause of an instance that takes or sends a stream; 30 s
 	BreakerOpen     time.Duration // how long a failing instance is left alone; 1 s
-	Zone            string        // ours: its instances are called first; "" where zones do not matter
+	Zone            string        // ours: its instances are called first, see pick; "" where zones do not matter
 	TracerProvider  trace.TracerProvider
 	MeterProvider   metric.MeterProvider
 	Now             func() time.Time
