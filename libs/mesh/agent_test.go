@@ -46,7 +46,7 @@ func (a *agent) start() {
 		return port
 	}
 	_, web, _ := net.SplitHostPort(a.address)
-	a.command = exec.Command(a.binary, "agent", "-dev", "-node=test", "-bind=127.0.0.1", "-client=127.0.0.1", "-log-level=warn", //nolint:gosec // whoever tests names it
+	a.command = exec.Command(a.binary, "agent", "-dev", "-node=test", "-bind=127.0.0.1", "-client=127.0.0.1", "-log-level=warn",
 		"-http-port="+web, "-server-port="+port(), "-serf-lan-port="+port(), "-serf-wan-port="+port(), "-dns-port=-1", "-grpc-port=-1",
 		"-hcl", "ports { grpc_tls = -1 } disable_update_check = true performance { raft_multiplier = 1 }")
 	if err := a.command.Start(); err != nil {

@@ -31,6 +31,7 @@ func (p *Peer) update(endpoints []Endpoint) {
 	}
 	after = append(after, far...)
 	p.instances.Store(&after)
+	p.known.Store(true)
 	for _, i := range before {
 		if !slices.Contains(after, i) {
 			i.http.CloseIdleConnections()

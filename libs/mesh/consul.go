@@ -61,12 +61,22 @@ func (c *Consul) Close() {
 	c.tasks.Wait()
 }
 
-// Watch follows the instances whose checks pass.
+// Watch follows the instances whose checks pass. As with Names, update is called before it returns, unless Consul keeps it
+// waiting or cannot be asked.
 func (c *Consul) Watch(service string, update func([]Endpoint)) {
-	c.tasks.Go(func() { c.follow(service, update) })
+	asked := make(chan struct{})
+	c.tasks.Go(func() { c.follow(service, update, sync.OnceFunc(func() { close(asked) })) })
+	timer := time.NewTimer(firstAnswer)
+	defer timer.Stop()
+	select {
+	case <-asked:
+	case <-timer.C:
+	case <-c.ctx.Done():
+	}
 }
 
-func (c *Consul) follow(service string, update func([]Endpoint)) {
+// follow calls asked when Consul has answered, or has not.
+func (c *Consul) follow(service string, update func([]Endpoint), asked func()) {
 	var index uint64
 	var list []Endpoint   // as it was told last
 	var emptied time.Time // when Consul began to know nobody; zero while it knows somebody
@@ -78,6 +88,7 @@ func (c *Consul) follow(service string, update func([]Endpoint)) {
 			if c.ctx.Err() == nil {
 				c.log.Warn("consul query failed; keeping the last list", "service", service, "error", err)
 			}
+			asked()
 			index = 0 // whatever changed meanwhile is told at once
 			pause = c.rest(pause)
 			continue
@@ -100,6 +111,7 @@ func (c *Consul) follow(service string, update func([]Endpoint)) {
 			list = nil
 			update(list)
 		}
+		asked()
 		if next == 0 { // nothing to block on: do not spin
 			c.rest(firstPause)
 		}

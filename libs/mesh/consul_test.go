@@ -95,6 +95,46 @@ func TestConsulFollowsChangesAndKeepsWhatItKnew(t *testing.T) {
 	}
 }
 
+// A program knows its neighbours when it begins to serve, and is not kept from it where Consul is away or hangs.
+func TestConsulIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	nobody := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("index") != "" {
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("X-Consul-Index", "1")
+		_, _ = w.Write([]byte("[]"))
+	}
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		known  bool
+	}{
+		"nobody is there": {nobody, true},
+		"it fails":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, false},
+		"it hangs":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(c.answer)
+			defer server.Close()
+			consul, err := NewConsul(server.URL, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer consul.Close()
+			client, err := New(consul, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			client.Peer("tenant")
+			if err := client.Known(t.Context()); (err == nil) != c.known {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestRegisterAndLeave(t *testing.T) {
 	type call struct{ method, path string }
 	calls := make(chan call, 10)

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -69,10 +70,12 @@ func (p *Program) directory() (mesh.Directory, error) {
 	return p.consul, err
 }
 
-// WebOptions is what every inner service's app is made with: assertions are required, the metrics are served.
+// WebOptions is what every inner service's app is made with: assertions are required, the metrics are served. It has started
+// when all checks held, and it was told once where each of its neighbours is.
 func (p *Program) WebOptions(checks ...web.Check) web.Options {
 	return web.Options{
-		Name: p.Name, Logger: p.Logger, Keyring: p.Keyring, Metrics: p.Telemetry.Metrics, Checks: checks,
+		Name: p.Name, Logger: p.Logger, Keyring: p.Keyring, Metrics: p.Telemetry.Metrics,
+		Checks: checks, Start: append(slices.Clone(checks), web.Check{Name: "peers", Probe: p.Peers.Known}),
 		MaxInFlight: p.Config.MaxInFlight, Idle: p.Config.StreamIdle,
 	}
 }

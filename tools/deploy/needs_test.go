@@ -23,7 +23,7 @@ func TestImagesAreAskedForFirst(t *testing.T) {
 			dir := t.TempDir()
 			engine := "#!/bin/sh\ncase \"$*\" in\n*'config --images') printf '%s\\n' postgres:17 redis:7 postgres:17 'a warning' hashicorp/consul:1 ours/gateway:local ;;\n" +
 				"'image inspect '*) case \"$3\" in " + c.there + ") ;; *) exit 1 ;; esac ;;\n*) exit 1 ;;\nesac\n"
-			if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(engine), 0o700); err != nil { //nolint:gosec // it is run
+			if err := os.WriteFile(filepath.Join(dir, "docker"), []byte(engine), 0o700); err != nil {
 				t.Fatal(err)
 			}
 			t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))

@@ -292,6 +292,29 @@ func TestGracePeriod(t *testing.T) {
 	}
 }
 
+// A rollout of any program waits until it has had what it needs, for longer than that may take (matching loads for 30 s); and
+// what goes away later takes no gateway away.
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	list := render(t, example("demo")...)
+	for _, program := range []string{"gateway", "identity", "tenant", "patient", "attachment", "matching"} {
+		container := members(items(one(t, list, "Deployment", "mesh-"+program).pod()["containers"])[0])
+		path := func(probe string) any {
+			return members(members(container[probe])["httpGet"])["path"]
+		}
+		ready := "/readyz"
+		if program == "gateway" {
+			ready = "/livez"
+		}
+		if path("startupProbe") != "/startedz" || path("readinessProbe") != ready || path("livenessProbe") != "/livez" {
+			t.Errorf("%s: %v, %v, %v", program, path("startupProbe"), path("readinessProbe"), path("livenessProbe"))
+		}
+		if threshold, ok := members(container["startupProbe"])["failureThreshold"].(int); !ok || threshold < 120 {
+			t.Errorf("%s has %d s to start", program, threshold)
+		}
+	}
+}
+
 // The pages that helm-docs writes are those that are there.
 func TestReadmesAreFresh(t *testing.T) {
 	t.Parallel()
