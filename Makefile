@@ -143,7 +143,8 @@ example: ## start the example application beside the running mesh: launch it fro
 	@go build -o bin/ ./tools/example/cmd/example
 	@exec bin/example $(ARGS)
 
-# What the images are called, and what they say of themselves.
+# What the images are called, and what they say of themselves. IMAGE_AUTHORITIES, a PEM file, takes the place of the authorities
+# that Mozilla's list has.
 IMAGE_PREFIX  ?= patient-mesh
 IMAGE_TAG     ?= local
 IMAGE_CREATED := $(shell git show -s --format=%cI HEAD 2>/dev/null || echo 1970-01-01T00:00:00Z)
@@ -153,7 +154,7 @@ IMAGE_ENV      = IMAGE_PREFIX='$(IMAGE_PREFIX)' IMAGE_TAG='$(IMAGE_TAG)' IMAGE_V
 .PHONY: images
 images: ## build the container images of the six programs, and of what prepares and checks a mesh, without a network
 	@docker compose version >/dev/null 2>&1 || { echo 'make images needs Docker with Compose v2'; exit 1; }
-	go run ./tools/image/cmd/image -out .bin/image -version '$(VERSION)'
+	go run ./tools/image/cmd/image -out .bin/image -version '$(VERSION)' -authorities '$(IMAGE_AUTHORITIES)'
 	@$(IMAGE_ENV) IMAGE_CONTEXT='$(CURDIR)/.bin/image' IMAGE_DOCKERFILE='$(CURDIR)/compose/Dockerfile' IMAGE_BINARIES=prebuilt \
 		docker compose -f compose/compose.yaml --profile full --profile check build
 	@for p in gateway identity tenant patient attachment matching setup smoke; do \

@@ -96,7 +96,8 @@ func Assemble(o web.Options, s Settings, p Parts) (app *web.App, loop func(conte
 		return nil, nil, err
 	}
 	o.ResourceMetadata = base + resourceMetadataPath
-	o.Checks = append(o.Checks, Checks(p.Redis, d, watched, p.Now)...)
+	own, all := Checks(p.Redis, d, watched, p.Now)
+	o.Checks, o.Start = append(o.Checks, all...), append(o.Start, own...)
 	if app, err = web.New(o); err != nil {
 		return nil, nil, err
 	}

@@ -176,7 +176,7 @@ func (g *Gateway) admit(ctx context.Context, req *fasthttp.Request, r *route.Rou
 // own reports the paths that the gateway answers itself, which need no credential.
 func own(path []byte) bool {
 	switch string(path) {
-	case "/livez", "/readyz", "/openapi.json", "/docs", "/docs/", resourceMetadataPath:
+	case "/livez", "/readyz", "/startedz", "/openapi.json", "/docs", "/docs/", resourceMetadataPath:
 		return true
 	}
 	return false

@@ -2,16 +2,23 @@ package gateway
 
 import (
 	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http/httptest"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/redis/go-redis/v9"
 	"github.com/valyala/fasthttp"
 
+	"github.com/patient-mesh/patient-mesh/gateway/route"
+	"github.com/patient-mesh/patient-mesh/libs/mesh"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
 	"github.com/patient-mesh/patient-mesh/libs/secret"
+	"github.com/patient-mesh/patient-mesh/libs/web"
 )
 
 func TestForwardsWithAnAssertion(t *testing.T) {
@@ -376,6 +383,41 @@ func TestReadiness(t *testing.T) {
 		a := w.do("GET", "/readyz", nil, "")
 		return a.status == 503 && strings.Contains(a.body, "redis") && strings.Contains(a.body, "revocations")
 	})
+}
+
+// A gateway that starts waits for what it cannot do without, and not for the services.
+func TestStart(t *testing.T) {
+	w := start(t)
+	w.unready.Store(true)
+	w.until("services unready", func() bool { return w.do("GET", "/readyz", nil, "").status == 503 })
+	if a := w.do("GET", "/startedz", nil, ""); a.status != 200 {
+		t.Error(a)
+	}
+	if a := w.do("POST", "/startedz", nil, ""); a.status != 405 {
+		t.Error(a)
+	}
+	client := redis.NewClient(&redis.Options{Addr: "127.0.0.1:1", MaxRetries: -1}) // where nobody listens
+	defer client.Close()
+	peers, err := mesh.New(mesh.Static{}, mesh.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer peers.Close()
+	log := slog.New(slog.DiscardHandler)
+	app, _, err := Assemble(web.Options{Name: "gateway", Logger: log}, Settings{PublicURL: "https://records.example/"},
+		Parts{Environment: "demo", Redis: client, Peers: peers, Keys: w.keys, Logger: log, Table: route.Table(), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := app.Test(httptest.NewRequest("GET", "/startedz", nil), -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	body, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != 503 || !strings.Contains(string(body), "Not started: redis, revocations.") {
+		t.Errorf("without Redis: %d %s %v", answer.StatusCode, body, err)
+	}
 }
 
 func TestReference(t *testing.T) {

@@ -19,8 +19,9 @@ import (
 var errDeaf = errors.New("revocations are not heard of")
 
 // Checks say whether the whole mesh can serve: Redis, the subscription to revocations, and every service's own
-// readiness. What they find holds for a moment, so that a public path cannot be used to keep the services busy.
-func Checks(client redis.UniversalClient, d *door.Door, peers []*mesh.Peer, now func() time.Time) []web.Check {
+// readiness. The first of them, own, are what a gateway that starts has to have had: it serves while a service is away.
+// What they find holds for a moment, so that a public path cannot be used to keep the services busy.
+func Checks(client redis.UniversalClient, d *door.Door, peers []*mesh.Peer, now func() time.Time) (own, all []web.Check) {
 	checks := []web.Check{
 		{Name: "redis", Probe: func(ctx context.Context) error { return cache.Ping(ctx, client) }},
 		{Name: "revocations", Probe: func(context.Context) error {
@@ -30,13 +31,14 @@ func Checks(client redis.UniversalClient, d *door.Door, peers []*mesh.Peer, now 
 			return nil
 		}},
 	}
+	n := len(checks)
 	for _, p := range peers {
 		checks = append(checks, web.Check{Name: p.Service(), Probe: func(ctx context.Context) error { return ready(ctx, p) }})
 	}
 	for i := range checks {
 		checks[i].Probe = (&remembered{probe: checks[i].Probe, now: now}).do
 	}
-	return checks
+	return checks[:n], checks
 }
 
 func ready(ctx context.Context, p *mesh.Peer) error {

@@ -31,6 +31,8 @@ type Common struct {
 	StreamIdle time.Duration `env:"STREAM_IDLE" envDefault:"30s"`
 	// ShutdownDelay is how long a leaving program still takes requests, while others learn that it leaves.
 	ShutdownDelay time.Duration `env:"SHUTDOWN_DELAY" envDefault:"0s"`
+	// ShutdownLimit is how long requests under way may take to end after that.
+	ShutdownLimit time.Duration `env:"SHUTDOWN_LIMIT" envDefault:"20s"`
 }
 
 // The environments. A credential of one never works in another.

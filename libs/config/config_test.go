@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/config"
 )
@@ -22,8 +23,9 @@ func TestReadTakesValuesAndFiles(t *testing.T) {
 	t.Setenv("MESH_KEY", "")
 	t.Setenv("MESH_KEY_FILE", file)
 	t.Setenv("SOMETHING_ELSE_FILE", "/nowhere") // nobody asked for it
+	t.Setenv("SHUTDOWN_LIMIT", "10m")
 	got, err := config.Read[settings]()
-	if err != nil || got.MeshKey != "k:v" || got.Size != 7 || got.Environment != "demo" {
+	if err != nil || got.MeshKey != "k:v" || got.Size != 7 || got.Environment != "demo" || got.ShutdownLimit != 10*time.Minute {
 		t.Errorf("%+v, %v", got, err)
 	}
 }

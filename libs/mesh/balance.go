@@ -31,6 +31,7 @@ func (p *Peer) update(endpoints []Endpoint) {
 	}
 	after = append(after, far...)
 	p.instances.Store(&after)
+	p.known.Store(true)
 	for _, i := range before {
 		if !slices.Contains(after, i) {
 			i.http.CloseIdleConnections()
@@ -38,16 +39,30 @@ func (p *Peer) update(endpoints []Endpoint) {
 	}
 }
 
+// A zone keeps its calls to itself until one of its instances has this many times as much to do, for its weight, as one
+// elsewhere, and this many calls at once: what is left of a zone does not go under by what it was meant to do together.
+const (
+	spillFactor = 4
+	spillFrom   = 8
+)
+
 // pick chooses an instance whose breaker lets a call through, and not the one to avoid when there is another: of our
-// own zone as long as one is left there, else of any. done must be called with the call's outcome.
+// own zone as long as one is left there that is not overrun, else of any. done must be called with the call's outcome.
 func (p *Peer) pick(avoid *instance) (i *instance, done func(error)) {
 	list := *p.instances.Load()
-	near := 0
-	for near < len(list) && list[near].near.Load() {
-		near++
+	n := 0
+	for n < len(list) && list[n].near.Load() {
+		n++
 	}
-	for _, zone := range [2][]*instance{list[:near], list[near:]} {
-		if i, done := choose(zone, avoid); i != nil {
+	near, far := list[:n], list[n:]
+	if i, done := choose(near, avoid, draw(far, avoid)); i != nil {
+		return i, done
+	}
+	if i, done := choose(far, avoid, nil); i != nil {
+		return i, done
+	}
+	if len(far) > 0 { // one that is overrun is better than none
+		if i, done := choose(near, avoid, nil); i != nil {
 			return i, done
 		}
 	}
@@ -60,8 +75,8 @@ func (p *Peer) pick(avoid *instance) (i *instance, done func(error)) {
 }
 
 // choose takes the less busy of two that are drawn by their weights (Mitzenmacher 2001); where its breaker is open, any
-// other.
-func choose(list []*instance, avoid *instance) (i *instance, done func(error)) {
+// other. Those that are overrun beside one elsewhere are passed over.
+func choose(list []*instance, avoid, elsewhere *instance) (i *instance, done func(error)) {
 	first := draw(list, avoid)
 	if first == nil {
 		return nil, nil
@@ -69,7 +84,7 @@ func choose(list []*instance, avoid *instance) (i *instance, done func(error)) {
 	if second := draw(list, first); second != nil && second != avoid && busier(first, second) {
 		first = second
 	}
-	if done, err := first.breaker.Allow(); err == nil {
+	if done := first.take(elsewhere); done != nil {
 		return first, done
 	}
 	start := rand.IntN(len(list)) //nolint:gosec // spreads load, guards nothing
@@ -78,11 +93,29 @@ func choose(list []*instance, avoid *instance) (i *instance, done func(error)) {
 		if other == first || other == avoid {
 			continue
 		}
-		if done, err := other.breaker.Allow(); err == nil {
+		if done := other.take(elsewhere); done != nil {
 			return other, done
 		}
 	}
 	return nil, nil
+}
+
+// take gives nil where the breaker is open, or where the instance is overrun beside the one elsewhere, if there is one.
+func (i *instance) take(elsewhere *instance) (done func(error)) {
+	if elsewhere != nil && overrun(i, elsewhere) {
+		return nil
+	}
+	done, err := i.breaker.Allow()
+	if err != nil {
+		return nil
+	}
+	return done
+}
+
+// overrun tells whether a near one has so much more to do, each for its weight, that a call goes elsewhere.
+func overrun(near, elsewhere *instance) bool {
+	calls := near.outstanding.Load()
+	return calls >= spillFrom && calls*elsewhere.weight.Load() > spillFactor*(elsewhere.outstanding.Load()+1)*near.weight.Load()
 }
 
 // busier tells whether a has more to do than b, each for its weight.

@@ -24,6 +24,7 @@ type Consul struct {
 	log    *slog.Logger
 	wait   time.Duration // the longest blocking query
 	keeps  time.Duration // how long the last list outlives an empty one
+	looks  time.Duration // how often a registration is looked at
 	cancel context.CancelFunc
 	ctx    context.Context //nolint:containedctx // the directory's own life, ended by Close
 	tasks  sync.WaitGroup
@@ -49,7 +50,9 @@ func NewConsul(address string, log *slog.Logger) (*Consul, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancel(context.Background())
-	return &Consul{client: client, addr: address, log: log, wait: time.Minute, keeps: keepList, ctx: ctx, cancel: cancel}, nil
+	return &Consul{
+		client: client, addr: address, log: log, wait: time.Minute, keeps: keepList, looks: lookAgain, ctx: ctx, cancel: cancel,
+	}, nil
 }
 
 // Close ends all watches and waits for them.
@@ -58,12 +61,22 @@ func (c *Consul) Close() {
 	c.tasks.Wait()
 }
 
-// Watch follows the instances whose checks pass.
+// Watch follows the instances whose checks pass. As with Names, update is called before it returns, unless Consul keeps it
+// waiting or cannot be asked.
 func (c *Consul) Watch(service string, update func([]Endpoint)) {
-	c.tasks.Go(func() { c.follow(service, update) })
+	asked := make(chan struct{})
+	c.tasks.Go(func() { c.follow(service, update, sync.OnceFunc(func() { close(asked) })) })
+	timer := time.NewTimer(firstAnswer)
+	defer timer.Stop()
+	select {
+	case <-asked:
+	case <-timer.C:
+	case <-c.ctx.Done():
+	}
 }
 
-func (c *Consul) follow(service string, update func([]Endpoint)) {
+// follow calls asked when Consul has answered, or has not.
+func (c *Consul) follow(service string, update func([]Endpoint), asked func()) {
 	var index uint64
 	var list []Endpoint   // as it was told last
 	var emptied time.Time // when Consul began to know nobody; zero while it knows somebody
@@ -75,6 +88,7 @@ func (c *Consul) follow(service string, update func([]Endpoint)) {
 			if c.ctx.Err() == nil {
 				c.log.Warn("consul query failed; keeping the last list", "service", service, "error", err)
 			}
+			asked()
 			index = 0 // whatever changed meanwhile is told at once
 			pause = c.rest(pause)
 			continue
@@ -97,6 +111,7 @@ func (c *Consul) follow(service string, update func([]Endpoint)) {
 			list = nil
 			update(list)
 		}
+		asked()
 		if next == 0 { // nothing to block on: do not spin
 			c.rest(firstPause)
 		}

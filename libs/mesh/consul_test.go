@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/hashicorp/consul/api"
@@ -94,6 +95,46 @@ func TestConsulFollowsChangesAndKeepsWhatItKnew(t *testing.T) {
 	}
 }
 
+// A program knows its neighbours when it begins to serve, and is not kept from it where Consul is away or hangs.
+func TestConsulIsWaitedForOnce(t *testing.T) {
+	t.Parallel()
+	nobody := func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Query().Get("index") != "" {
+			<-r.Context().Done()
+			return
+		}
+		w.Header().Set("X-Consul-Index", "1")
+		_, _ = w.Write([]byte("[]"))
+	}
+	for name, c := range map[string]struct {
+		answer http.HandlerFunc
+		known  bool
+	}{
+		"nobody is there": {nobody, true},
+		"it fails":        {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, false},
+		"it hangs":        {func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			server := httptest.NewServer(c.answer)
+			defer server.Close()
+			consul, err := NewConsul(server.URL, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer consul.Close()
+			client, err := New(consul, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			client.Peer("tenant")
+			if err := client.Known(t.Context()); (err == nil) != c.known {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 func TestRegisterAndLeave(t *testing.T) {
 	type call struct{ method, path string }
 	calls := make(chan call, 10)
@@ -142,6 +183,42 @@ func TestRegisterAndLeave(t *testing.T) {
 	for _, bad := range []string{"", "host", "host:name", "host:0"} {
 		if _, err := consul.Register(Registration{Service: "patient", Address: bad}); err == nil {
 			t.Errorf("%q was taken", bad)
+		}
+	}
+}
+
+// An instance that was at the same address before left tags, zone and weight of its own: they are corrected at the start,
+// and again when they turn out to be others.
+func TestRegisterCorrectsWhatIsThere(t *testing.T) {
+	registered := make(chan struct{}, 1)
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPut {
+			select {
+			case registered <- struct{}{}:
+			case <-r.Context().Done():
+			}
+			return
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{
+			"ID": "patient-10.0.0.1:8083", "Service": "patient", "Address": "10.0.0.1", "Port": 8083,
+			"Tags": []string{"version=v1"}, "Meta": map[string]string{"version": "v1"}, "Weights": map[string]int{"Passing": 1, "Warning": 1},
+		})
+	}))
+	defer server.Close()
+	consul, err := NewConsul(server.URL, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer consul.Close()
+	consul.looks = time.Millisecond
+	if _, err := consul.Register(Registration{Service: "patient", Address: "10.0.0.1:8083", Version: "v2"}); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		select {
+		case <-registered:
+		case <-time.After(10 * time.Second):
+			t.Fatal("what is there is taken for the instance itself")
 		}
 	}
 }

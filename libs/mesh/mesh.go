@@ -5,8 +5,11 @@ package mesh
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +45,7 @@ type Options struct {
 	MaxResponseBody int           // bytes of an answer that is no stream; 64 MiB
 	Idle            time.Duration // the longest pause of an instance that takes or sends a stream; 30 s
 	BreakerOpen     time.Duration // how long a failing instance is left alone; 1 s
-	Zone            string        // ours: its instances are called first; "" where zones do not matter
+	Zone            string        // ours: its instances are called first, see pick; "" where zones do not matter
 	TracerProvider  trace.TracerProvider
 	MeterProvider   metric.MeterProvider
 	Now             func() time.Time
@@ -113,6 +116,23 @@ func (c *Client) Peer(service string) *Peer {
 	c.directory.Watch(service, p.update)
 	return p
 }
+
+// Known fails as long as the directory has not said once, of each peer, where its instances are, be it that there are none.
+func (c *Client) Known(context.Context) error {
+	var unknown []string
+	for p := range c.each {
+		if !p.known.Load() {
+			unknown = append(unknown, p.service)
+		}
+	}
+	if len(unknown) > 0 {
+		slices.Sort(unknown)
+		return fmt.Errorf("%w: %s", errUnknown, strings.Join(unknown, ", "))
+	}
+	return nil
+}
+
+var errUnknown = errors.New("nobody has said where they are")
 
 // Close lets go of all idle connections. Calls under way go on.
 func (c *Client) Close() {

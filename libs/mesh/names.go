@@ -70,6 +70,7 @@ type nameWatch struct {
 	last    map[string][]string  // by name, what it was when DNS answered last
 	gone    map[string]time.Time // by name, since when DNS has known nobody
 	told    []string
+	knows   bool // all names were answered, be it that there is nobody; what was told is a list
 	failing bool // it has been said that DNS does not answer
 }
 
@@ -91,33 +92,35 @@ func (w *nameWatch) look(limit time.Duration) {
 	ctx, cancel := context.WithTimeout(w.names.ctx, limit)
 	defer cancel()
 	var list []string
+	answered := true
 	for _, entry := range w.names.peers[w.service] {
 		if !isName(entry) {
 			list = append(list, entry)
 			continue
 		}
-		w.ask(ctx, entry)
+		answered = w.ask(ctx, entry) && answered
 		list = append(list, w.last[entry]...)
 	}
 	slices.Sort(list)
 	list = slices.Compact(list)
-	if !slices.Equal(list, w.told) {
+	if !slices.Equal(list, w.told) || answered && !w.knows {
 		w.told = list
 		w.update(alike(list...))
 	}
+	w.knows = w.knows || answered
 }
 
-// ask brings what is known of one name up to date.
-func (w *nameWatch) ask(ctx context.Context, entry string) {
+// ask brings what is known of one name up to date. It reports whether DNS answered.
+func (w *nameWatch) ask(ctx context.Context, entry string) bool {
 	found, err := w.names.resolve(ctx, strings.TrimPrefix(entry, namePrefix))
 	if err == nil {
 		w.last[entry] = found
 		delete(w.gone, entry)
 		w.failing = false
-		return
+		return true
 	}
 	if w.names.ctx.Err() != nil {
-		return
+		return false
 	}
 	if !w.failing {
 		w.names.log.Warn("name lookup failed; keeping the last list", "service", w.service, "error", err)
@@ -125,13 +128,14 @@ func (w *nameWatch) ask(ctx context.Context, entry string) {
 	w.failing = true
 	var unknown *net.DNSError
 	if !errors.As(err, &unknown) || !unknown.IsNotFound {
-		return
+		return false
 	}
 	if since, ok := w.gone[entry]; !ok {
 		w.gone[entry] = time.Now()
 	} else if time.Since(since) >= keepList {
 		delete(w.last, entry)
 	}
+	return true
 }
 
 // resolve gives the addresses of a name. Of an instance that has one of each family only the first is taken: it would be

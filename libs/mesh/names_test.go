@@ -113,6 +113,33 @@ func TestNamesWithoutAddresses(t *testing.T) {
 	})
 }
 
+// That nobody is there is an answer; that DNS is away is none.
+func TestNamesAreKnownOnceDNSAnswered(t *testing.T) {
+	t.Parallel()
+	synctest.Test(t, func(t *testing.T) {
+		dns := &zone{away: errors.New("timeout"), answers: map[string][]string{}}
+		names := NewNames(Static{"tenant": {"dns:a:1"}}, slog.New(slog.DiscardHandler))
+		names.lookup = dns.lookup
+		defer names.Close()
+		client, err := New(names, Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		client.Peer("tenant")
+		if client.Known(t.Context()) == nil {
+			t.Error("known, though DNS has not answered")
+		}
+		dns.mu.Lock()
+		dns.away = &net.DNSError{IsNotFound: true}
+		dns.mu.Unlock()
+		time.Sleep(2 * askAgain)
+		synctest.Wait()
+		if err := client.Known(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 func addressesOf(list []Endpoint) []string {
 	var out []string
 	for _, e := range list {

@@ -22,6 +22,7 @@ type Peer struct {
 	client    *Client
 	service   string
 	instances atomic.Pointer[[]*instance]
+	known     atomic.Bool // the directory has said once where they are
 	updating  sync.Mutex
 	budget    *budget
 	meters    peerMeters

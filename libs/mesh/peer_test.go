@@ -361,6 +361,61 @@ func TestPickStaysInItsZone(t *testing.T) {
 	}
 }
 
+// One instance that is left of a zone shares what it cannot do alone, and no more than that.
+func TestPickSpillsOver(t *testing.T) {
+	p := peerOf(t, Options{Zone: "east", BreakerOpen: time.Hour})
+	p.update([]Endpoint{
+		{Address: "a:1", Zone: "east", Weight: 2}, {Address: "b:1", Zone: "east"}, {Address: "c:1", Zone: "west"}, {Address: "d:1", Zone: "west"},
+	})
+	list := *p.instances.Load()
+	open := func(i *instance) {
+		for range tripInARow {
+			if done, err := i.breaker.Allow(); err == nil {
+				done(errors.New("away"))
+			}
+		}
+	}
+	picked := func() (near, far int) {
+		for range 100 {
+			i, done := p.pick(nil)
+			done(nil)
+			if i.near.Load() {
+				near++
+			} else {
+				far++
+			}
+		}
+		return near, far
+	}
+	busy := func(calls ...int64) {
+		for n, c := range calls {
+			list[n].outstanding.Store(c)
+		}
+	}
+	open(list[1])
+	for name, c := range map[string]struct {
+		busy []int64 // a, b, c, d
+		far  bool
+	}{
+		"few calls":                   {[]int64{spillFrom - 1, 0, 0, 0}, false},
+		"as much as its weight":       {[]int64{8, 0, 0, 0}, false}, // four for each share, and one more elsewhere
+		"much":                        {[]int64{9, 0, 0, 0}, true},
+		"much, and elsewhere alike":   {[]int64{80, 0, 10, 10}, false},
+		"much, and elsewhere less so": {[]int64{80, 0, 8, 8}, true},
+	} {
+		busy(c.busy...)
+		if near, far := picked(); (far > 0) != c.far || (near > 0) == c.far {
+			t.Errorf("%s: %d calls stayed in the zone, %d left it", name, near, far)
+		}
+	}
+	busy(1000, 0, 0, 0)
+	open(list[2])
+	open(list[3])
+	if near, far := picked(); near != 100 || far != 0 {
+		t.Errorf("nobody is left elsewhere: %d calls stayed, %d left", near, far)
+	}
+}
+
 func TestPickKeepsToWeights(t *testing.T) {
 	p := peerOf(t, Options{})
 	p.update([]Endpoint{{Address: "a:1", Weight: 9}, {Address: "b:1"}})

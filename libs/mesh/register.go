@@ -4,9 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
-	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"time"
 
@@ -35,8 +36,10 @@ const (
 	checkInterval   = "2s"
 	checkTimeout    = "1s"
 	deregisterAfter = "1m"
-	lookAgain       = 15 * time.Second
 )
+
+// lookAgain is how often an instance looks whether the agent still knows it.
+const lookAgain = 15 * time.Second
 
 // Register puts the instance into Consul and keeps it there (an agent that was replaced has forgotten it) until leave
 // is called, at the start of the drain. A Consul that is away is tried again; only an address that is none is an error.
@@ -86,12 +89,13 @@ func (r Registration) entry() (*api.AgentServiceRegistration, error) {
 	}, nil
 }
 
-// keep registers whenever the agent does not know the instance.
+// keep registers at the start, whatever the agent knows of one that was at the same address before, and whenever the agent
+// does not know the instance as it is.
 func (c *Consul) keep(ctx context.Context, entry *api.AgentServiceRegistration) {
-	pause := firstPause
+	pause, told := firstPause, false
 	for {
-		wait := lookAgain
-		if !c.known(ctx, entry.ID) {
+		wait := c.looks
+		if !told || !c.known(ctx, entry) {
 			options := api.ServiceRegisterOpts{}.WithContext(ctx)
 			if err := c.client.Agent().ServiceRegisterOpts(entry, options); err != nil {
 				if ctx.Err() != nil {
@@ -100,7 +104,7 @@ func (c *Consul) keep(ctx context.Context, entry *api.AgentServiceRegistration) 
 				c.log.Warn("consul registration failed; trying again", "service", entry.Name, "error", err)
 				wait, pause = pause, min(2*pause, lastPause)
 			} else {
-				pause = firstPause
+				pause, told = firstPause, true
 			}
 		}
 		timer := time.NewTimer(wait)
@@ -113,12 +117,11 @@ func (c *Consul) keep(ctx context.Context, entry *api.AgentServiceRegistration) 
 	}
 }
 
-func (c *Consul) known(ctx context.Context, id string) bool {
-	service, _, err := c.client.Agent().Service(id, (&api.QueryOptions{}).WithContext(ctx))
-	if status, ok := err.(api.StatusError); ok && status.Code == http.StatusNotFound { //nolint:errorlint // returned bare
-		return false
-	}
-	return err == nil && service != nil
+// known reports whether the agent has the instance, and all that others go by.
+func (c *Consul) known(ctx context.Context, entry *api.AgentServiceRegistration) bool {
+	s, _, err := c.client.Agent().Service(entry.ID, (&api.QueryOptions{}).WithContext(ctx))
+	return err == nil && s != nil && s.Service == entry.Name && s.Address == entry.Address && s.Port == entry.Port &&
+		slices.Equal(s.Tags, entry.Tags) && maps.Equal(s.Meta, entry.Meta) && s.Weights == *entry.Weights
 }
 
 // reachable is an address with the host that others reach this machine by, where the address names none, as in ":8080"

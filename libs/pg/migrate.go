@@ -21,7 +21,15 @@ func Migrate(ctx context.Context, ownerURL, serviceRole string, migrations fs.FS
 		return errors.New("DATABASE_MIGRATE_URL cannot be read") // the parser's error would repeat the password
 	}
 	config.RuntimeParams["app.service_role"] = serviceRole
-	db := stdlib.OpenDB(*config)
+	if config.RuntimeParams["lock_timeout"] == "" { // one that the URL names stays
+		config.RuntimeParams["lock_timeout"] = lockTimeout
+	}
+	return patiently(ctx, func() error { return up(ctx, *config, migrations) })
+}
+
+// up is one attempt, on connections of its own.
+func up(ctx context.Context, config pgx.ConnConfig, migrations fs.FS) error {
+	db := stdlib.OpenDB(config)
 	defer db.Close()                                                           //nolint:errcheck // nothing is left to lose
 	locker, err := lock.NewPostgresSessionLocker(lock.WithLockTimeout(1, 300)) // ask each second, for five minutes
 	if err != nil {

@@ -37,8 +37,8 @@ func Encode(p Principal) Encoded {
 	return Encoded(base64.RawURLEncoding.EncodeToString(raw))
 }
 
-// Keyring holds the keys that assertions are signed with: the first signs (and seals), all verify, so that keys can be rotated one
-// program at a time. It is safe for concurrent use.
+// Keyring holds the keys that assertions are signed with: the first signs (and seals), all verify. A new key is appended to
+// every program's before it becomes any program's first. It is safe for concurrent use.
 type Keyring struct {
 	keys []key
 	read recent

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/patient-mesh/patient-mesh/libs/config"
@@ -69,22 +70,21 @@ func (p *Program) directory() (mesh.Directory, error) {
 	return p.consul, err
 }
 
-// WebOptions is what every inner service's app is made with: assertions are required, the metrics are served.
+// WebOptions is what every inner service's app is made with: assertions are required, the metrics are served. It has started
+// when all checks held, and it was told once where each of its neighbours is.
 func (p *Program) WebOptions(checks ...web.Check) web.Options {
 	return web.Options{
-		Name: p.Name, Logger: p.Logger, Keyring: p.Keyring, Metrics: p.Telemetry.Metrics, Checks: checks,
+		Name: p.Name, Logger: p.Logger, Keyring: p.Keyring, Metrics: p.Telemetry.Metrics,
+		Checks: checks, Start: append(slices.Clone(checks), web.Check{Name: "peers", Probe: p.Peers.Known}),
 		MaxInFlight: p.Config.MaxInFlight, Idle: p.Config.StreamIdle,
 	}
 }
-
-// shutdownLimit is how long requests under way may take to end once the program leaves.
-const shutdownLimit = 20 * time.Second
 
 // Serve listens and runs the loops until ctx ends, then drains.
 func (p *Program) Serve(ctx context.Context, server run.Server, loops ...func(context.Context) error) error {
 	life := run.Life{
 		Logger: p.Logger, Server: server, Addr: p.Config.ListenAddr, Background: loops,
-		ShutdownDelay: p.Config.ShutdownDelay, ShutdownLimit: shutdownLimit,
+		ShutdownDelay: p.Config.ShutdownDelay, ShutdownLimit: p.Config.ShutdownLimit,
 	}
 	if p.consul != nil {
 		life.Register = func(context.Context) (func(context.Context) error, error) {

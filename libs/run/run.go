@@ -86,7 +86,11 @@ type Life struct {
 	ShutdownLimit time.Duration
 }
 
-// Run serves until ctx ends or a part fails, then drains: unready, out of the registry, wait, stop accepting, finish
+// leaveLimit is how long the registry may take to let a program go. It runs beside the delay: a registry that hangs takes
+// no time from requests.
+const leaveLimit = 2 * time.Second
+
+// Run serves until ctx ends or a part fails, then drains: unready, out of the registry and wait, stop accepting, finish
 // what is under way, end the loops.
 func (l Life) Run(ctx context.Context) error {
 	loops, stopLoops := context.WithCancel(context.WithoutCancel(ctx))
@@ -116,17 +120,26 @@ func (l Life) Run(ctx context.Context) error {
 	case cause = <-failed:
 	}
 
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), l.ShutdownDelay+max(l.ShutdownLimit, time.Second))
-	defer cancel()
 	l.Server.Drain()
-	faults := []error{cause, deregister(end)}
-	select {
-	case <-time.After(l.ShutdownDelay):
-	case <-end.Done():
-	}
+	left := make(chan error, 1)
+	go func() { left <- leave(context.WithoutCancel(ctx), deregister) }()
+	time.Sleep(l.ShutdownDelay)
+	faults := []error{cause, <-left}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), max(l.ShutdownLimit, time.Second))
+	defer cancel()
 	faults = append(faults, l.Server.ShutdownWithContext(end))
 	stopLoops()
 	running.Wait()
 	l.Logger.Info("drained")
 	return errors.Join(faults...)
+}
+
+// leave gives up where the registry does not let go in time: it will find out by itself.
+func leave(ctx context.Context, deregister func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, leaveLimit)
+	defer cancel()
+	if err := deregister(ctx); err != nil {
+		return fmt.Errorf("deregister: %w", err)
+	}
+	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"mime"
 	"net/http"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -49,12 +48,6 @@ const (
 	MaxTimeout     = 15 * time.Minute
 )
 
-// Check is one thing that a program needs in order to serve. Its name is shown by /readyz.
-type Check struct {
-	Name  string
-	Probe func(ctx context.Context) error
-}
-
 // Options say what an app is for. Name and Logger are required.
 type Options struct {
 	Name    string
@@ -62,7 +55,8 @@ type Options struct {
 	Keyring *principal.Keyring // nil: requests come without assertions, as they do at the gateway
 	// Public reports the paths that need no assertion, since their handlers authenticate callers themselves.
 	Public    func(path string) bool
-	Checks    []Check
+	Checks    []Check      // what /readyz asks for
+	Start     []Check      // what /startedz asks for until all of it held once
 	Metrics   http.Handler // nil: not served here
 	BodyLimit int          // bytes; DefaultBodyLimit when zero
 	// Stream hands bodies to handlers as they arrive. Fiber's own limit is off then: Incoming, Relay and ReadBody count.
@@ -80,6 +74,7 @@ type App struct {
 	*fiber.App
 	options  Options
 	draining atomic.Bool
+	started  atomic.Bool
 	inFlight atomic.Int64
 	meters   *meters
 }
@@ -133,6 +128,7 @@ func New(o Options) (*App, error) {
 			settle(c)
 		}
 	}
+	a.Get("/startedz", a.startedz)
 	a.Use(a.around)
 	a.Get("/livez", func(c *fiber.Ctx) error { return c.JSON(fiber.Map{"status": "alive"}) })
 	a.Get("/readyz", a.readyz)
@@ -170,37 +166,6 @@ func (a *App) refuse(c *fiber.Ctx, err error) error {
 	c.Set("Trace-Id", traceID)
 	WriteProblem(c.Response(), FromFiber(err), traceID)
 	return nil
-}
-
-// Drain makes /readyz fail and asks kept-alive connections to close.
-func (a *App) Drain() { a.draining.Store(true) }
-
-func (a *App) readyz(c *fiber.Ctx) error {
-	ctx, cancel := context.WithTimeout(c.UserContext(), time.Second)
-	defer cancel()
-	found := make([]error, len(a.options.Checks))
-	var probes sync.WaitGroup
-	for i, check := range a.options.Checks {
-		probes.Go(func() { found[i] = check.Probe(ctx) })
-	}
-	probes.Wait()
-	missing, reasons := []string{}, []string{}
-	if a.draining.Load() {
-		missing = append(missing, "draining")
-	}
-	for i, err := range found {
-		if err != nil {
-			missing = append(missing, a.options.Checks[i].Name)
-			reasons = append(reasons, err.Error())
-		}
-	}
-	if len(missing) > 0 {
-		f := fault.Away(nil, "Not ready: "+strings.Join(missing, ", ")+".")
-		f.Code = "not_ready"
-		a.options.Logger.Debug("not ready", "missing", missing, "reasons", reasons)
-		return f
-	}
-	return c.JSON(fiber.Map{"status": "ready"})
 }
 
 // JSONOnly refuses a body that is not JSON. It goes before the generated handlers, which would call it malformed; a body

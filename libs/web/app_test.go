@@ -176,6 +176,33 @@ func TestReadinessNamesWhatIsMissing(t *testing.T) {
 	}
 }
 
+// A program has started once, whatever goes away later; and who asks for that is no caller that is counted.
+func TestStartIsOneWay(t *testing.T) {
+	broken := errors.New("dial 10.0.0.1: Qxz")
+	check := []web.Check{{Name: "redis", Probe: func(context.Context) error { return broken }}}
+	a, log := app(t, web.Options{Checks: check, Start: check, AccessLog: true, MaxInFlight: -1}, nothing)
+	ask := func() (int, any) {
+		t.Helper()
+		resp, got := call(t, a, httptest.NewRequest(http.MethodGet, "/startedz", nil))
+		return resp.StatusCode, got["detail"]
+	}
+	if status, detail := ask(); status != 503 || detail != "Not started: redis." {
+		t.Errorf("%d %v", status, detail)
+	}
+	broken = nil
+	if status, _ := ask(); status != 200 {
+		t.Errorf("started: %d", status)
+	}
+	broken = errors.New("away again")
+	a.Drain()
+	if status, _ := ask(); status != 200 {
+		t.Errorf("afterwards: %d", status)
+	}
+	if log.Len() > 0 {
+		t.Errorf("it said %s", log)
+	}
+}
+
 func nothing(*fiber.Ctx) error { return nil }
 
 func TestBudgetsTravel(t *testing.T) {

@@ -107,7 +107,7 @@ func TestUnknownRoutesAndMethods(t *testing.T) {
 }
 
 func TestOpenPathsAskForNoCredential(t *testing.T) {
-	for _, path := range []string{"/livez", "/readyz", "/openapi.json", "/docs", "/.well-known/oauth-authorization-server", "/oauth2/jwks"} {
+	for _, path := range []string{"/livez", "/readyz", "/startedz", "/openapi.json", "/docs", "/.well-known/oauth-authorization-server", "/oauth2/jwks"} {
 		anyone(t).get(path).is(ok)
 		a := anyone(t).do(http.MethodDelete, path, nil)
 		a.refused(http.StatusMethodNotAllowed, "method_not_allowed")

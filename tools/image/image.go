@@ -7,7 +7,6 @@ import (
 	"context"
 	"debug/buildinfo"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,10 +33,11 @@ const versionVariable = "github.com/patient-mesh/patient-mesh/libs/run.Version"
 
 // Options say what to make from where.
 type Options struct {
-	Source  string // the tree
-	Out     string // a folder: bin/ and sbom/ by program, etc/ and data/ for all
-	Version string
-	Log     io.Writer
+	Source      string // the tree
+	Out         string // a folder: bin/ and sbom/ by program, etc/ and data/ for all
+	Version     string
+	Authorities string // a file in PEM with those that TLS trusts; Mozilla's when empty
+	Log         io.Writer
 }
 
 // Make fills the folder.
@@ -66,7 +66,7 @@ func Make(ctx context.Context, o Options) error {
 			return err
 		}
 	}
-	return system(filepath.Join(out, "etc"))
+	return system(filepath.Join(out, "etc"), o.Authorities)
 }
 
 // describe writes a program's bill of materials.
@@ -82,10 +82,8 @@ func describe(program, to, name, version string) error {
 	return os.WriteFile(to, append(raw, '\n'), 0o644) //nolint:gosec // it is for everybody
 }
 
-var errNoRoots = errors.New("no certificates of authorities on this machine: install ca-certificates")
-
 // system is what a program expects of the machine: a user's name, and whom TLS trusts.
-func system(etc string) error {
+func system(etc, file string) error {
 	files := map[string]string{ //nolint:gosec // names of users, no credential
 		"passwd": "root:x:0:0:root:/:/sbin/nologin\nnonroot:x:65532:65532:nonroot:/:/sbin/nologin\n",
 		"group":  "root:x:0:\nnonroot:x:65532:\n",
@@ -95,11 +93,9 @@ func system(etc string) error {
 			return err
 		}
 	}
-	for _, roots := range []string{"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem"} {
-		raw, err := os.ReadFile(roots)
-		if err == nil {
-			return os.WriteFile(filepath.Join(etc, "ssl", "certs", "ca-certificates.crt"), raw, 0o644) //nolint:gosec // public
-		}
+	roots, err := authorities(file)
+	if err != nil {
+		return err
 	}
-	return errNoRoots
+	return os.WriteFile(filepath.Join(etc, "ssl", "certs", "ca-certificates.crt"), roots, 0o644) //nolint:gosec // public
 }

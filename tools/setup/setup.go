@@ -9,6 +9,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"net/url"
 	"os"
@@ -230,6 +231,10 @@ func (s Setup) lay(files map[string]string) error {
 	for name, content := range files {
 		path := filepath.Join(s.Secrets, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil { //nolint:gosec // see above
+			return err
+		}
+		// One that was left behind, by a start that was ended in between, may be written by nobody, root without capabilities included.
+		if err := os.Remove(path + ".new"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		if err := os.WriteFile(path+".new", []byte(content), 0o444); err != nil { //nolint:gosec // see above

@@ -66,6 +66,23 @@ func TestSecretsStay(t *testing.T) {
 	}
 }
 
+// A start that was ended while it wrote leaves half a file that nobody may write. The next one does not open it: root, whom
+// a mode does not stop here, would write into what bears another name, too.
+func TestHalfAFileIsInNobodysWay(t *testing.T) {
+	t.Parallel()
+	s := Setup{Secrets: t.TempDir()}
+	other, left := filepath.Join(s.Secrets, "other"), filepath.Join(s.Secrets, "key.new")
+	if err := errors.Join(os.WriteFile(other, []byte("half"), 0o444), os.Link(other, left)); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.lay(map[string]string{"key": "whole"}); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(map[string]string{"key": "whole", "other": "half"}, contents(t, s.Secrets)); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // Whoever trusts the certificate can speak TLS with who has the key, under that name only.
 func TestAuthority(t *testing.T) {
 	t.Parallel()

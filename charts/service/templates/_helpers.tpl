@@ -91,6 +91,7 @@ LISTEN_ADDR: {{ printf ":%v" .Values.ports.http | quote }}
 ENVIRONMENT: {{ .Values.global.environment | quote }}
 LOG_LEVEL: {{ .Values.global.logLevel | quote }}
 SHUTDOWN_DELAY: {{ printf "%vs" .Values.drain.delay | quote }}
+SHUTDOWN_LIMIT: {{ printf "%vs" (sub .Values.drain.finish 15) | quote }}
 {{- if ne .Values.global.discovery.kind "consul" }}
 PEERS: {{ include "service.peers" . | quote }}
 {{- end }}

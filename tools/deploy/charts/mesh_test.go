@@ -334,8 +334,32 @@ func TestGracePeriod(t *testing.T) {
 	pod := one(t, list, "Deployment", "mesh-patient").pod()
 	delay := one(t, list, "ConfigMap", "mesh-patient").at("data", "SHUTDOWN_DELAY")
 	sleep := members(members(members(members(items(pod["containers"])[0])["lifecycle"])["preStop"])["sleep"])["seconds"]
-	if pod["terminationGracePeriodSeconds"] != 43 || delay != "11s" || sleep != 7 {
-		t.Errorf("%v s for a sleep of %v s and a delay of %v", pod["terminationGracePeriodSeconds"], sleep, delay)
+	limit := one(t, list, "ConfigMap", "mesh-patient").at("data", "SHUTDOWN_LIMIT")
+	if pod["terminationGracePeriodSeconds"] != 43 || delay != "11s" || sleep != 7 || limit != "10s" { // and 15 for what comes after
+		t.Errorf("%v s for a sleep of %v s, a delay of %v and requests of %v", pod["terminationGracePeriodSeconds"], sleep, delay, limit)
+	}
+}
+
+// A rollout of any program waits until it has had what it needs, for longer than that may take (matching loads for 30 s); and
+// what goes away later takes no gateway away.
+func TestProbes(t *testing.T) {
+	t.Parallel()
+	list := render(t, example("demo")...)
+	for _, program := range []string{"gateway", "identity", "tenant", "patient", "attachment", "matching"} {
+		container := members(items(one(t, list, "Deployment", "mesh-"+program).pod()["containers"])[0])
+		path := func(probe string) any {
+			return members(members(container[probe])["httpGet"])["path"]
+		}
+		ready := "/readyz"
+		if program == "gateway" {
+			ready = "/livez"
+		}
+		if path("startupProbe") != "/startedz" || path("readinessProbe") != ready || path("livenessProbe") != "/livez" {
+			t.Errorf("%s: %v, %v, %v", program, path("startupProbe"), path("readinessProbe"), path("livenessProbe"))
+		}
+		if threshold, ok := members(container["startupProbe"])["failureThreshold"].(int); !ok || threshold < 120 {
+			t.Errorf("%s has %d s to start", program, threshold)
+		}
 	}
 }
 
