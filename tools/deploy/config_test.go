@@ -221,3 +221,27 @@ func get(ctx context.Context, address string) (string, error) {
 	raw, err := io.ReadAll(answer.Body)
 	return string(raw), err
 }
+
+// Programs read what depends on the profile when they start, from files: another profile makes other containers of them, and
+// of nothing that keeps data.
+func TestProfilesMakeProgramsAnew(t *testing.T) {
+	t.Parallel()
+	if out, err := run(t.Context(), nil, "docker", "compose", "version"); err != nil {
+		t.Skipf("no Docker Compose here (%s): its view of the file was not looked at", firstLine(out))
+	}
+	hashes := func(profile, service string) string {
+		out, err := run(t.Context(), []string{"COMPOSE_PROFILES=" + profile}, "docker", "compose",
+			"--file", filepath.Join(root(t), "compose", "compose.yaml"), "config", "--hash", service)
+		if err != nil {
+			t.Fatal(err, out)
+		}
+		return out
+	}
+	for service, anew := range map[string]bool{
+		"gateway": true, "identity": true, "tenant": true, "patient": true, "attachment": true, "matching": true, "postgres": false, "redis": false, "consul": false,
+	} {
+		if changed := hashes("core", service) != hashes("full", service); changed != anew {
+			t.Errorf("another profile makes %s anew: %t", service, changed)
+		}
+	}
+}
