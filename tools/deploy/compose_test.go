@@ -44,7 +44,21 @@ func TestCompose(t *testing.T) {
 	t.Run("end to end", func(t *testing.T) { suite(t, p) })
 	kept := c.create("Kept")
 	t.Run("dashboards ask for what is there", func(t *testing.T) { metrics(t, p, "Kept") })
+	p.up("--scale", "patient=3", "--no-recreate")
+	t.Run("Consul spreads the calls", func(t *testing.T) {
+		if p.consul == "" {
+			t.Skip("Consul's image cannot be had here: the containers were not tested with Consul")
+		}
+		spread(t, p, c)
+	})
+	t.Run("names spread the calls", func(t *testing.T) {
+		if p.consul != "" {
+			t.Skip("programs are found by Consul here")
+		}
+		spread(t, p, c)
+	})
 	t.Run("an instance dies under load", func(t *testing.T) { loss(t, p, c) })
+	p.up("--scale", "patient=1", "--no-recreate")
 	t.Run("down and up keeps data", func(t *testing.T) {
 		p.do("down", "--timeout", "40")
 		p.up()
@@ -115,18 +129,32 @@ const (
 // answer may send it again: no caller has to.
 func loss(t *testing.T, p *project, c caller) {
 	t.Helper()
-	p.up("--scale", "patient=3", "--no-recreate")
 	instances := p.containers("patient")
 	if len(instances) != 3 {
 		t.Fatalf("%d instances", len(instances))
 	}
+	stop := c.load("loss")
+	time.Sleep(beforeLoss)
+	if out, err := run(t.Context(), nil, "docker", "kill", "--signal", "KILL", instances[0]); err != nil {
+		t.Error(err, out)
+	}
+	time.Sleep(afterLoss)
+	sent, failed := stop()
+	t.Logf("%d requests over %s, one of three instances killed: %d failed", sent, beforeLoss+afterLoss, failed)
+	if failed > 0 {
+		t.Errorf("%d of %d requests failed", failed, sent)
+	}
+}
+
+// load stores patients and reads them until stop is called. Its name is in the keys of the creates.
+func (c caller) load(name string) (stop func() (sent, failed int64)) {
 	var sent, failed atomic.Int64
-	ctx, stop := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(c.t.Context())
 	var load sync.WaitGroup
 	for n := range workers {
 		load.Go(func() {
 			for i := 0; ctx.Err() == nil; i++ {
-				at, ok := c.tryCreate(fmt.Sprintf("loss-%d-%d-%d", os.Getpid(), n, i))
+				at, ok := c.tryCreate(fmt.Sprintf("%s-%d-%d-%d", name, os.Getpid(), n, i))
 				sent.Add(2)
 				if !ok {
 					failed.Add(1)
@@ -138,18 +166,11 @@ func loss(t *testing.T, p *project, c caller) {
 			}
 		})
 	}
-	time.Sleep(beforeLoss)
-	if out, err := run(t.Context(), nil, "docker", "kill", "--signal", "KILL", instances[0]); err != nil {
-		t.Error(err, out)
+	return func() (int64, int64) {
+		cancel()
+		load.Wait()
+		return sent.Load(), failed.Load()
 	}
-	time.Sleep(afterLoss)
-	stop()
-	load.Wait()
-	t.Logf("%d requests over %s, one of three instances killed: %d failed", sent.Load(), beforeLoss+afterLoss, failed.Load())
-	if failed.Load() > 0 {
-		t.Errorf("%d of %d requests failed", failed.Load(), sent.Load())
-	}
-	p.up("--scale", "patient=1", "--no-recreate")
 }
 
 // caller calls the gateway.

@@ -25,6 +25,8 @@ type project struct {
 	env   []string
 	dir   string // where its demo.json, mail and documents are seen from here
 	addr  string // the gateway's
+
+	consul string // where it is asked; empty where programs are found by their names
 }
 
 // root is the tree.
@@ -113,9 +115,11 @@ func newProject(t *testing.T) *project {
 	}
 	p := &project{t: t, name: fmt.Sprintf("deploy%d", os.Getpid()), dir: dir, addr: fmt.Sprintf("127.0.0.1:%d", free(t))}
 	p.files = []string{"compose/compose.yaml", "tools/deploy/testdata/test.yaml"}
+	port := free(t)
 	p.env = []string{
-		"TEST_DIR=" + dir, "GATEWAY_ADDR=" + p.addr, "PUBLIC_URL=http://" + p.addr, fmt.Sprintf("CONSUL_PORT=%d", free(t)),
+		"COMPOSE_PROFILES=core", "TEST_DIR=" + dir, "GATEWAY_ADDR=" + p.addr, "PUBLIC_URL=http://" + p.addr, fmt.Sprintf("CONSUL_PORT=%d", port),
 	}
+	p.consul = fmt.Sprintf("http://127.0.0.1:%d", port)
 	for _, limit := range []string{
 		"LIMIT_CREDENTIAL_RATE", "LIMIT_CREDENTIAL_BURST", "LIMIT_ADDRESS_RATE", "LIMIT_ADDRESS_BURST",
 		"SIGN_IN_PER_ADDRESS", "REGISTER_PER_ADDRESS", "RESET_PER_ADDRESS",
@@ -150,13 +154,13 @@ func (p *project) needsImages() {
 		p.t.Log("programs are found by Consul")
 	} else {
 		p.t.Log("Consul's image cannot be had here: programs are found by their names")
-		p.files = append(p.files, "compose/static.yaml")
+		p.consul, p.files = "", append(p.files, "compose/static.yaml")
 	}
 }
 
 // compose runs a docker compose command for the project.
 func (p *project) compose(ctx context.Context, words ...string) (string, error) {
-	all := []string{"docker", "compose", "--project-name", p.name, "--profile", "core", "--progress", "quiet"}
+	all := []string{"docker", "compose", "--project-name", p.name, "--progress", "quiet"}
 	for _, file := range p.files {
 		all = append(all, "--file", filepath.Join(root(p.t), file))
 	}
@@ -190,4 +194,20 @@ func (p *project) up(words ...string) {
 func (p *project) containers(service string) []string {
 	p.t.Helper()
 	return strings.Fields(p.do("ps", "--quiet", service))
+}
+
+// metrics is what a program's container tells Prometheus.
+func (p *project) metrics(id, port string) string {
+	p.t.Helper()
+	return fetch(p.t.Context(), p.t, "http://"+p.host(id)+":"+port+"/metrics")
+}
+
+// host is a container's address in the network of the programs.
+func (p *project) host(id string) string {
+	p.t.Helper()
+	out, err := run(p.t.Context(), nil, "docker", "inspect", "--format", `{{(index .NetworkSettings.Networks "`+p.name+`_mesh").IPAddress}}`, id)
+	if err != nil {
+		p.t.Fatal(out, err)
+	}
+	return strings.TrimSpace(out)
 }

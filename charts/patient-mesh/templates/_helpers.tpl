@@ -41,15 +41,24 @@ gateway identity tenant patient attachment matching
 {{- with dig "data" (index . 2) "" $there -}}{{ b64dec . }}{{- else -}}{{ index $ 3 }}{{- end -}}
 {{- end }}
 
-{{/* A group of rules for the mesh of this namespace alone. The files know of one mesh: a Prometheus of many gets each its own. */}}
+{{/* A group of rules for the mesh of this namespace alone, without those of programs that are not enabled, and of a collector
+that nobody named. The files know of one mesh: a Prometheus of many gets each its own. */}}
 {{- define "mesh.ruleGroup" -}}
 {{- $namespace := .root.Release.Namespace -}}
+{{- $collector := .root.Values.prometheusRule.collector -}}
+{{- $rules := list -}}
 {{- range $rule := .group.rules -}}
-{{- $expr := $rule.expr | replace "job=\"mesh\"" (printf "job=\"mesh\",namespace=%q" $namespace) -}}
+{{- $program := dig "labels" "program" "" $rule -}}
+{{- if and (or (not $program) (index $.root.Values $program).enabled) (or $collector (not (contains "job=\"collector\"" $rule.expr))) -}}
+{{- $expr := $rule.expr | replace "job=\"mesh\"" (printf "job=\"mesh\",namespace=%q" $namespace) | replace "job=\"collector\"" $collector -}}
 {{- $_ := set $rule "expr" (regexReplaceAll "(slo:[a-z_]+:[a-z0-9_]+)" $expr (printf "${1}{namespace=%q}" $namespace)) -}}
 {{- $_ := set $rule "labels" (merge (dict "namespace" $namespace) ($rule.labels | default dict)) -}}
+{{- $rules = append $rules $rule -}}
 {{- end -}}
-- {{- toYaml .group | nindent 2 }}
+{{- end -}}
+{{- with $rules -}}
+- {{- toYaml (set $.group "rules" .) | nindent 2 }}
+{{- end -}}
 {{- end }}
 
 {{/* A dashboard for the mesh of this namespace alone, as its rules are: a Grafana may show many. Its file's name and uid are its own. */}}

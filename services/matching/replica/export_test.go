@@ -9,6 +9,9 @@ func Memory[P People](r *Replica[P]) int64 {
 	return r.memory
 }
 
+// Lag is what index.lag tells.
+func Lag[P People](r *Replica[P]) time.Duration { return r.state().lag }
+
 // Age lets a test say that nobody has asked about a tenant for a while, and that it may be tried again.
 func Age[P People](r *Replica[P], tenant string, by time.Duration) {
 	r.mu.Lock()

@@ -22,9 +22,9 @@ type tenant[P People] struct {
 	position string    // up to where people are told of
 	used     time.Time // asked about last
 	noted    time.Time // the use that was remembered last
-	pulled   time.Time // when the last pull that succeeded began
 	pause    time.Duration
 	due      time.Time // for the next pull that nobody asks for
+	wanted   time.Time // since then no pull that was due or asked for has succeeded; later than now while none is wanted
 	failing  bool
 	full     time.Time // until then there is no room for it
 
@@ -56,6 +56,9 @@ func (r *Replica[P]) board(ctx context.Context, id string, remembered bool) (*fl
 		r.tenants[id] = t
 	}
 	t.used = now
+	if now.Before(t.wanted) {
+		t.wanted = now
+	}
 	if remembered {
 		t.noted = now
 	}

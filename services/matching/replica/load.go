@@ -45,8 +45,9 @@ func (r *Replica[P]) load(ctx context.Context, t *tenant[P]) (P, error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	t.people, t.loaded, t.position, t.pulled, t.pause = people, true, position, began, shortestPause
+	t.people, t.loaded, t.position, t.pause = people, true, position, shortestPause
 	t.due = r.o.Now().Add(t.pause)
+	t.wanted = t.due
 	return people, nil
 }
 

@@ -19,7 +19,7 @@ type meters struct {
 type state struct {
 	tenants, people int
 	memory          int64
-	lag             time.Duration // since the tenant that is furthest behind was brought up to date
+	lag             time.Duration // of the tenant that waits for longest to be brought up to date; those that rest do not
 }
 
 func newMeters(meter metric.Meter, now func() state) (*meters, error) {
@@ -42,7 +42,7 @@ func newMeters(meter metric.Meter, now func() state) (*meters, error) {
 	memory, err := meter.Int64ObservableGauge("index.memory", metric.WithUnit("By"), metric.WithDescription("Memory of all indexes, as they estimate it."))
 	faults[6] = err
 	lag, err := meter.Float64ObservableGauge("index.lag", metric.WithUnit("s"),
-		metric.WithDescription("Since when the index that is furthest behind was not brought up to date; those that rest are looked after once a minute."))
+		metric.WithDescription("For how long the index that waits for longest was to be brought up to date, and was not."))
 	faults[7] = err
 	if err := errors.Join(faults[:]...); err != nil {
 		return nil, err
@@ -66,7 +66,7 @@ func (r *Replica[P]) state() state {
 	for _, t := range r.tenants {
 		if t.loaded {
 			held = append(held, t.people)
-			s.lag = max(s.lag, now.Sub(t.pulled))
+			s.lag = max(s.lag, now.Sub(t.wanted))
 		}
 	}
 	r.mu.Unlock()

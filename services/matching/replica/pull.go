@@ -67,9 +67,12 @@ func (r *Replica[P]) pull(ctx context.Context, t *tenant[P], people P, since str
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err == nil && t.loaded {
-		t.position, t.pulled = position, began
+		t.position = position
 	}
 	t.rest(began, err == nil && changed > 0)
+	if err == nil {
+		t.wanted = t.due
+	}
 	return err
 }
 

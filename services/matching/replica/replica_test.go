@@ -374,6 +374,41 @@ func TestWhatNobodyAsksForIsPulled(t *testing.T) {
 	})
 }
 
+// Whoever rests is not behind, however long the last pull is ago; whoever cannot be pulled is, from when that was due or
+// asked for until it succeeds.
+func TestWhatLags(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSource()
+		r := start(t, s, &uses{}, replica.Options{})
+		defer run(t, r)()
+		lags := func(during, least, most time.Duration) {
+			t.Helper()
+			time.Sleep(during)
+			synctest.Wait()
+			if got := replica.Lag(r); got < least || got > most {
+				t.Errorf("%s behind, want %s to %s", got, least, most)
+			}
+		}
+		sees(t, r, "a", map[int64]string{})
+		for range 30 { // at rest in the end: half a minute after a pull as well
+			lags(21*time.Second, 0, 200*time.Millisecond)
+		}
+
+		s.breaks(errors.New("away"))
+		lags(3*time.Minute, 2*time.Minute, 3*time.Minute)
+		lags(7*time.Minute, 9*time.Minute, 10*time.Minute)
+		s.breaks(nil)
+		lags(2*time.Minute, 0, 200*time.Millisecond)
+		lags(10*time.Minute, 0, 200*time.Millisecond)
+
+		release := s.hold("a")
+		refused(t, r, "a", replica.CodeBehind) // after a second
+		lags(4*time.Second, 5*time.Second, 5*time.Second)
+		release()
+		lags(time.Second, 0, 200*time.Millisecond)
+	})
+}
+
 func TestTheEndBreaksOffWhatIsUnderWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSource()
