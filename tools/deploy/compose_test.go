@@ -28,13 +28,6 @@ type demo struct {
 func TestCompose(t *testing.T) {
 	needsEngine(t)
 	p := newProject(t)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-		defer cancel()
-		if out, err := p.compose(ctx, "down", "--volumes", "--timeout", "20"); err != nil {
-			t.Errorf("down: %v\n%s", err, out)
-		}
-	})
 	p.up()
 	mine := p.demo()
 	c := caller{t: t, base: mine.Gateway, key: mine.Tenants[0].APIKey}

@@ -94,8 +94,8 @@ func free(t *testing.T) int {
 }
 
 // newProject is the profile core with bounds that let a test suite through, and with its mail and documents in a folder
-// that we see. Where Consul's image cannot be had, programs are found by name.
-func newProject(t *testing.T) *project {
+// that we see, changed by further files. Where Consul's image cannot be had, programs are found by name.
+func newProject(t *testing.T, further ...string) *project {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "deploy-*")
 	if err != nil {
@@ -114,7 +114,7 @@ func newProject(t *testing.T) *project {
 		t.Fatal(err)
 	}
 	p := &project{t: t, name: fmt.Sprintf("deploy%d", os.Getpid()), dir: dir, addr: fmt.Sprintf("127.0.0.1:%d", free(t))}
-	p.files = []string{"compose/compose.yaml", "tools/deploy/testdata/test.yaml"}
+	p.files = append([]string{"compose/compose.yaml", "tools/deploy/testdata/test.yaml"}, further...)
 	port := free(t)
 	p.env = []string{
 		"COMPOSE_PROFILES=core", "TEST_DIR=" + dir, "GATEWAY_ADDR=" + p.addr, "PUBLIC_URL=http://" + p.addr, fmt.Sprintf("CONSUL_PORT=%d", port),
@@ -127,6 +127,13 @@ func newProject(t *testing.T) *project {
 		p.env = append(p.env, limit+"=100000")
 	}
 	p.needsImages()
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+		defer cancel()
+		if out, err := p.compose(ctx, "down", "--volumes", "--timeout", "20"); err != nil {
+			t.Errorf("down: %v\n%s", err, out)
+		}
+	})
 	return p
 }
 

@@ -41,15 +41,13 @@ gateway identity tenant patient attachment matching
 {{- with dig "data" (index . 2) "" $there -}}{{ b64dec . }}{{- else -}}{{ index $ 3 }}{{- end -}}
 {{- end }}
 
-{{/* A group of rules for the mesh of this namespace alone, without those of programs that are not enabled, and of a collector
-that nobody named. The files know of one mesh: a Prometheus of many gets each its own. */}}
+{{/* A group of rules for the mesh of this namespace alone, without those of a collector that nobody named. The files know of one mesh: a Prometheus of many gets each its own. */}}
 {{- define "mesh.ruleGroup" -}}
 {{- $namespace := .root.Release.Namespace -}}
 {{- $collector := .root.Values.prometheusRule.collector -}}
 {{- $rules := list -}}
 {{- range $rule := .group.rules -}}
-{{- $program := dig "labels" "program" "" $rule -}}
-{{- if and (or (not $program) (index $.root.Values $program).enabled) (or $collector (not (contains "job=\"collector\"" $rule.expr))) -}}
+{{- if or $collector (not (contains "job=\"collector\"" $rule.expr)) -}}
 {{- $expr := $rule.expr | replace "job=\"mesh\"" (printf "job=\"mesh\",namespace=%q" $namespace) | replace "job=\"collector\"" $collector -}}
 {{- $_ := set $rule "expr" (regexReplaceAll "(slo:[a-z_]+:[a-z0-9_]+)" $expr (printf "${1}{namespace=%q}" $namespace)) -}}
 {{- $_ := set $rule "labels" (merge (dict "namespace" $namespace) ($rule.labels | default dict)) -}}

@@ -12,14 +12,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
 	"time"
-
-	"github.com/cenkalti/backoff/v5"
 
 	"github.com/patient-mesh/patient-mesh/libs/config"
 	"github.com/patient-mesh/patient-mesh/libs/principal"
@@ -79,27 +76,12 @@ func run(ctx context.Context) error {
 	if err := check.Ready(ctx); err != nil {
 		return err
 	}
-	made, err := visit(ctx, seed.Seeder{Identity: caller(s.Identity), Tenant: caller(s.Tenant)}, s.Patience)
+	var id string
+	id, check.APIKey, err = seed.Seeder{Identity: caller(s.Identity), Tenant: caller(s.Tenant)}.Visit(ctx, visitor())
 	if err != nil {
 		return err
 	}
-	check.APIKey = made.secret
-	return errors.Join(look(ctx, check, s), check.Revoke(context.WithoutCancel(ctx), made.id))
-}
-
-type key struct{ id, secret string }
-
-// visit goes on trying while no connection can be made: a cluster's DNS remembers for some seconds that a name was not there
-// yet.
-func visit(ctx context.Context, s seed.Seeder, patience time.Duration) (key, error) {
-	return backoff.Retry(ctx, func() (made key, err error) {
-		made.id, made.secret, err = s.Visit(ctx, visitor())
-		var dial *net.OpError
-		if err != nil && !errors.As(err, &dial) {
-			err = backoff.Permanent(err)
-		}
-		return made, err
-	}, backoff.WithBackOff(backoff.NewConstantBackOff(time.Second)), backoff.WithMaxElapsedTime(patience))
+	return errors.Join(look(ctx, check, s), check.Revoke(context.WithoutCancel(ctx), id))
 }
 
 // look does what was asked for.
