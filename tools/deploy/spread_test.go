@@ -110,7 +110,8 @@ func (p *project) calls(ids []string) []int {
 	return counts
 }
 
-func until(t *testing.T, what string, holds func() bool) {
+// until waits for something to hold; where it does not in time, said may say more.
+func until(t *testing.T, what string, holds func() bool, said ...func()) {
 	t.Helper()
 	ticks := time.NewTicker(200 * time.Millisecond)
 	defer ticks.Stop()
@@ -119,6 +120,9 @@ func until(t *testing.T, what string, holds func() bool) {
 		select {
 		case <-ticks.C:
 		case <-limit:
+			for _, say := range said {
+				say()
+			}
 			t.Fatalf("not within %s: %s", patience, what)
 		}
 	}

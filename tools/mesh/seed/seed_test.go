@@ -18,9 +18,15 @@ type services struct {
 	made     map[string]int
 	requests int
 	failing  int
+	starting int // requests that are refused before any is taken
 }
 
 func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.starting > 0 {
+		s.starting--
+		http.Error(w, "no instance to call", http.StatusServiceUnavailable)
+		return
+	}
 	s.requests++
 	var body map[string]any
 	if err := json.NewDecoder(r.Body).Decode(&body); err != nil {
@@ -39,20 +45,26 @@ func (s *services) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if id != "" {
 			s.made[what]++ // it was done, and the answer was lost
 		}
-		http.Error(w, "away", http.StatusServiceUnavailable)
+		http.Error(w, "away", http.StatusBadGateway)
 		return
 	}
 	s.made[what]++
 	_ = json.NewEncoder(w).Encode(map[string]string{"id": "x", "clientId": what, "clientSecret": "s", "token": "t", "sharedSecret": "h"})
 }
 
-// Whatever step breaks off, the next run goes on from there and makes nothing twice.
-func TestBrokenOffSeedGoesOn(t *testing.T) {
-	t.Parallel()
+func keyring(t *testing.T) *principal.Keyring {
+	t.Helper()
 	keys, err := principal.ParseKeyring("k:" + base64.StdEncoding.EncodeToString(make([]byte, 32)))
 	if err != nil {
 		t.Fatal(err)
 	}
+	return keys
+}
+
+// Whatever step breaks off, the next run goes on from there and makes nothing twice.
+func TestBrokenOffSeedGoesOn(t *testing.T) {
+	t.Parallel()
+	keys := keyring(t)
 	var whole int
 	for failing := 0; failing <= max(whole, 1); failing++ {
 		fake := &services{made: map[string]int{}, failing: failing}
@@ -94,5 +106,20 @@ func TestBrokenOffSeedGoesOn(t *testing.T) {
 			}
 		}
 		server.Close()
+	}
+}
+
+// Services that are up but do not know of each other yet are asked again.
+func TestSeedWaitsForAMeshThatStarts(t *testing.T) {
+	t.Parallel()
+	fake := &services{made: map[string]int{}, starting: 1}
+	server := httptest.NewServer(fake)
+	defer server.Close()
+	caller := seed.Caller{
+		Address: strings.TrimPrefix(server.URL, "http://"), Environment: "demo", Keys: keyring(t), Client: server.Client(), Now: time.Now,
+	}
+	visitor := seed.Visitor{UserID: "u", TenantID: "t", Email: "e@mesh.invalid", Name: "n"}
+	if _, key, err := (seed.Seeder{Identity: caller, Tenant: caller}).Visit(t.Context(), visitor); err != nil || key == "" {
+		t.Fatal(key, err)
 	}
 }
