@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"testing"
+	"testing/synctest"
 
 	"github.com/patient-mesh/patient-mesh/libs/fault"
 	"github.com/patient-mesh/patient-mesh/libs/pg"
@@ -108,6 +109,11 @@ func TestNobodyFailsForANeighbour(t *testing.T) {
 
 func TestWhoKnowsNotWhetherItWasWrittenDoesNotWriteAgain(t *testing.T) {
 	t.Parallel()
+	synctest.Test(t, whoKnowsNot)
+}
+
+func whoKnowsNot(t *testing.T) {
+	t.Helper()
 	var together pg.Together[int]
 	d := newDesk(func([]int) error { return fault.Away(nil, "away") })
 	var all sync.WaitGroup
@@ -123,6 +129,7 @@ func TestWhoKnowsNotWhetherItWasWrittenDoesNotWriteAgain(t *testing.T) {
 	}
 	close(d.let)
 	all.Wait()
+	synctest.Wait() // until all who waited were written
 	if err := together.Write(t.Context(), 1, d.write); !fault.Is(err, fault.Unavailable) {
 		t.Error(err)
 	}

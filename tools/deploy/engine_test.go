@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -26,6 +27,7 @@ type project struct {
 	dir   string // where its demo.json, mail and documents are seen from here
 	addr  string // the gateway's
 
+	once   sync.Once
 	consul string // where it is asked; empty where programs are found by their names
 }
 
@@ -127,13 +129,6 @@ func newProject(t *testing.T, further ...string) *project {
 		p.env = append(p.env, limit+"=100000")
 	}
 	p.needsImages()
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
-		defer cancel()
-		if out, err := p.compose(ctx, "down", "--volumes", "--timeout", "20"); err != nil {
-			t.Errorf("down: %v\n%s", err, out)
-		}
-	})
 	return p
 }
 
@@ -184,9 +179,10 @@ func (p *project) do(words ...string) string {
 	return out
 }
 
-// up starts the project and returns when it serves.
+// up starts the project, which the test's end takes down again, and returns when it serves.
 func (p *project) up(words ...string) {
 	p.t.Helper()
+	p.once.Do(func() { p.t.Cleanup(p.end) })
 	began := time.Now()
 	out, err := p.compose(p.t.Context(), append([]string{"up", "--detach", "--no-build", "--pull", "missing", "--wait", "--wait-timeout", "300"}, words...)...)
 	if err != nil {
@@ -195,6 +191,15 @@ func (p *project) up(words ...string) {
 		p.t.Fatalf("up: %v\n%s\n%s\n%s", err, out, state, logs)
 	}
 	p.t.Logf("up %s: %.1f s until it serves", strings.Join(words, " "), time.Since(began).Seconds())
+}
+
+// end takes the project down, with its data.
+func (p *project) end() {
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
+	defer cancel()
+	if out, err := p.compose(ctx, "down", "--volumes", "--timeout", "20"); err != nil {
+		p.t.Errorf("down: %v\n%s", err, out)
+	}
 }
 
 // containers are the ids of a service's.
