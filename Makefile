@@ -46,7 +46,7 @@ build: ## build the six programs and the local mesh into bin/, static, with thei
 	go build -ldflags '$(LDFLAGS)' -o bin/ $(PROGRAMS) ./tools/mesh/cmd/mesh
 
 .PHONY: test
-test: build check-generated check-alone vet lint unit ## all checks: tests on real databases with the race detector, vet, lint, generated files
+test: build check-generated check-alone lint unit ## all checks: tests on real databases with the race detector, lint (go vet is part of it), generated files
 
 .PHONY: unit
 unit: build race-programs ## only the tests
@@ -78,10 +78,6 @@ chart-docs: ## write the README of each chart anew from its values (HELM_DOCS or
 race-programs: # what the end-to-end tests start
 	@mkdir -p .bin/race
 	@$(if $(CC_FOUND),$(RACE) go build -race $(TEST_TAGS) -ldflags '$(LDFLAGS)' -o .bin/race/ $(PROGRAMS),true)
-
-.PHONY: vet
-vet: ## go vet over all modules (golangci-lint's vet goes over the clouds' drivers, too)
-	go vet $(TEST_TAGS) $(PACKAGES)
 
 .PHONY: lint
 lint: .bin/golangci-lint ## golangci-lint over all modules
