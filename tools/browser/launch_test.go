@@ -78,10 +78,12 @@ func TestApplicationIsLaunched(t *testing.T) {
 	p.sees("Continue as somebody else?")
 	p.look("example-continue")
 	p.press("Stay as I am")
+	p.sees("Ana Lima") // which the page that asks does not show
 	p.sees(owner.email)
 	p.visit("/account")
 	p.press("Launch Ward Dashboard")
 	p.press("Continue as Guest Visitor")
+	p.sees("There are no patients yet.")
 	p.sees(guest.email)
 	p.look("example-empty")
 
