@@ -111,12 +111,7 @@ func confined(t *testing.T, p *project) {
 	}
 }
 
-// The load while an instance dies, and for how long it goes on.
-const (
-	workers    = 8
-	beforeLoss = 2 * time.Second
-	afterLoss  = 8 * time.Second
-)
+const workers = 8 // who ask at the same time
 
 // loss kills one of three instances while patients are stored and read. Each create bears a key, so that whoever loses an
 // answer may send it again: no caller has to.
@@ -127,13 +122,19 @@ func loss(t *testing.T, p *project, c caller) {
 		t.Fatalf("%d instances", len(instances))
 	}
 	stop := c.load("loss")
-	time.Sleep(beforeLoss)
+	began := p.calls(instances)
+	until(t, "the instance that is to die is busy", func() bool { return p.calls(instances)[0] >= began[0]+enough })
 	if out, err := run(t.Context(), nil, "docker", "kill", "--signal", "KILL", instances[0]); err != nil {
 		t.Error(err, out)
 	}
-	time.Sleep(afterLoss)
+	left := instances[1:]
+	lost := p.calls(left)
+	until(t, "the others have done its part for a while", func() bool {
+		now := p.calls(left)
+		return now[0]+now[1] >= lost[0]+lost[1]+10*enough
+	})
 	sent, failed := stop()
-	t.Logf("%d requests over %s, one of three instances killed: %d failed", sent, beforeLoss+afterLoss, failed)
+	t.Logf("%d requests, one of three instances killed: %d failed", sent, failed)
 	if failed > 0 {
 		t.Errorf("%d of %d requests failed", failed, sent)
 	}
